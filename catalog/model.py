@@ -1,0 +1,50 @@
+"""What a tool is (`docs/catalog.md` describes the file). Plain immutable values; reading files is `catalog.load`'s."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from catalog.fold import fold
+
+ToolKind = Literal["mcp", "http", "standard"]
+Effect = Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    name: str
+    title: str
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`schema`: canonical JSON of `input_schema`, "" where none is given. An absent effect has become `write`."""
+
+    name: str
+    category: str | None
+    effect: Effect
+    description: str
+    schema: str
+    text_argument: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`operations` None: an added MCP server whose operations are unknown (T11). `grants`: what a category word of a
+    standard tool allows, in the order of the file. `digest`: sha256 over all of it and over what a run needs to know."""
+
+    name: str
+    kind: ToolKind
+    title: str
+    hints: tuple[str, ...]
+    categories: tuple[Category, ...]
+    operations: tuple[Operation, ...] | None
+    options: tuple[str, ...]
+    grants: tuple[tuple[str, tuple[str, ...]], ...]
+    digest: str
+
+    def category(self, folded: str) -> Category | None:
+        """The category whose folded name (`catalog.fold.fold`) is `folded`."""
+        return next((entry for entry in self.categories if fold(entry.name) == folded), None)

@@ -1,0 +1,320 @@
+"""The schemas that pass between stages. They hold meaning only: no line, no column, no path, no time (R1, R4).
+
+Where something stands in the document is an *anchor*: an index into the `Positions` that the parse stage hands out
+beside its artifact. Anchors are numbered in document order, so two documents that differ only in comments, blank lines
+or indentation have equal artifacts and different positions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+SCHEMA_VERSION = 1
+"""Version of every artifact schema here. Raise it when a field changes its meaning: older artifacts are then not found."""
+
+
+class Span(NamedTuple):
+    """1-based lines and columns, columns in code points, `end_column` exclusive (O2)."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+Positions: TypeAlias = tuple[Span, ...]
+"""Indexed by anchor."""
+
+Segment: TypeAlias = str | int
+"""A piece of prose: Markdown text, or the index of the fence that stands there."""
+
+
+class At(NamedTuple):
+    """A place: an anchor, or a part of it on the anchor's first line (`start`/`end` in code points; `end` None = the anchor's end)."""
+
+    anchor: int
+    start: int = 0
+    end: int | None = None
+
+
+# --------------------------------------------------------------------------------------------------- parse
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced code block: `text` is byte for byte what must reach an agent; `language` the info string's first word."""
+
+    language: str | None
+    text: str
+    anchor: int
+
+    @property
+    def blank(self) -> bool:
+        return not self.text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One ITEM of a tool declaration, not yet looked up (T2). White space runs are one space, comments are gone.
+
+    `head` is `NAME` or `NAME の CATEGORY`; `groups` the contents of the parentheses behind it, `only` whether のみ stood there.
+    An empty item has `head == ""`.
+    """
+
+    text: str
+    head: str
+    groups: tuple[str, ...]
+    only: bool
+    anchor: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDeclaration:
+    """`(使う道具: …)`, or one item of a list under 利用可能なツール (`listed`). `closed` is False for an unclosed one (T10): it has no items."""
+
+    written: str
+    items: tuple[Item, ...]
+    anchor: int
+    listed: bool = False
+    closed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CallDeclaration:
+    """`(呼び出す AOP: 名前)`; `target` is trimmed, as written, possibly empty."""
+
+    written: str
+    target: str
+    anchor: int
+    closed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class HandoverDeclaration:
+    """A hand-over that is either readable or directly above a fence (V1, V8).
+
+    `fence` is the index of the fence directly below, None for a detached one. `stacked`: another declaration of the same
+    fence stands below (V7). `readable` is the form only; `items` and `marks` are empty unless it is readable.
+    `marks` is None without `差し替え:`; an empty string in it is an empty placeholder.
+    """
+
+    written: str
+    anchor: int
+    fence: int | None
+    stacked: bool
+    readable: bool
+    items: tuple[Item, ...]
+    marks: tuple[str, ...] | None
+    closed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A phase, the whole of a single-phase document, or (first in `ParsedDocument`) everything outside all phases.
+
+    `mentionable`: the pieces of text in which a connector's name is a mention (T9), piece i at anchor `mention_anchor + i`; empty
+    where a declaration or a call makes mentions irrelevant. `values`: the blocks in which V5 looks for argument values, code
+    spans between U+FDD0 and U+FDD1; empty where the document hands nothing over as an argument.
+    """
+
+    number: int | None
+    title: str
+    anchor: int
+    body: tuple[Segment, ...]
+    fences: tuple[int, ...]
+    tools: tuple[ToolDeclaration, ...]
+    calls: tuple[CallDeclaration, ...]
+    handovers: tuple[HandoverDeclaration, ...]
+    mentionable: tuple[str, ...]
+    mention_anchor: int
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What the parse stage makes of a document. `phases` in document order; a single-phase document has one, `number` None."""
+
+    name: str
+    kind: Literal["multi", "single"]
+    fences: tuple[Fence, ...]
+    outside: Section
+    phases: tuple[Section, ...]
+
+
+# ------------------------------------------------------------------------------------------------- resolve
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The definition of an operation at compile time: what the manifest pins and what a generator may read."""
+
+    tool: str
+    operation: str
+    effect: Literal["read", "write"]
+    description: str
+    schema: str
+    """Canonical JSON of the input schema; "" where the catalog gives none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One entry of a phase's `tools` (O2). `operations` None: an added server whose operations are unknown (T11).
+
+    `narrowable` (T7): a generator may attach fewer of these operations.
+    """
+
+    tool: str
+    kind: Literal["mcp", "http", "standard"]
+    categories: tuple[str, ...]
+    read_only: bool
+    operations: tuple[str, ...] | None
+    options: tuple[tuple[str, str], ...]
+    narrowable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """The dedicated tool of a hand-over declaration (V9). `fence` is the document-wide index of the fence whose text it holds.
+
+    `fixed_arguments` is canonical JSON of an object, keys in the order of the schema's `required`.
+    """
+
+    tool: str
+    categories: tuple[str, ...]
+    read_only: bool
+    mode: Literal["typescript", "argument"]
+    operations: tuple[str, ...] | None
+    argument: str | None
+    fixed_arguments: str
+    placeholders: tuple[str, ...]
+    fence: int
+    anchor: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPhase:
+    """`fences`: the document-wide indices of the fences in its instructions, in document order (I1); empty for kind `call`."""
+
+    number: int | None
+    title: str
+    anchor: int
+    kind: Literal["agent", "call"]
+    calls: str | None
+    tools: tuple[Grant, ...]
+    fences: tuple[int, ...]
+    handovers: tuple[Handover, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedDocument:
+    """What the resolve stage makes of a parsed document. `pins` sorted by tool and operation, each once."""
+
+    name: str
+    kind: Literal["multi", "single"]
+    phases: tuple[ResolvedPhase, ...]
+    pins: tuple[Pin, ...]
+
+
+# ------------------------------------------------------------------------------------- generate, link, verify
+
+
+@dataclass(frozen=True, slots=True)
+class UnitHandover:
+    """A hand-over as a generator sees it: everything but the fence's text; `fence` indexes the unit's own fences.
+
+    `written` is the declaration as the document has it, by which instructions can refer to it.
+    """
+
+    name: str
+    written: str
+    tool: str
+    categories: tuple[str, ...]
+    read_only: bool
+    mode: Literal["typescript", "argument"]
+    operations: tuple[str, ...] | None
+    argument: str | None
+    fixed_arguments: str
+    placeholders: tuple[str, ...]
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one phase's generation reads (R1, R2): no phase number and no fence text, so that neither regenerates it.
+
+    `shared` is the prose outside all phases, `body` the phase's own; an int in them indexes `shared_fences`/`own_fences`,
+    which hold the fences' languages.
+    """
+
+    title: str
+    shared: tuple[Segment, ...]
+    shared_fences: tuple[str | None, ...]
+    body: tuple[Segment, ...]
+    own_fences: tuple[str | None, ...]
+    tools: tuple[Grant, ...]
+    handovers: tuple[UnitHandover, ...]
+    pins: tuple[Pin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSlot:
+    """Where link writes the phase's number."""
+
+    slot: Literal["number"] = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class FenceSlot:
+    """Where link writes a fence as string literals, one a source line, each line indented by `indent` spaces.
+
+    form `instructions`: the text between its fence marks, on lines of its own; form `text`: the bare text, for a hand-over.
+    """
+
+    scope: Literal["own", "shared"]
+    index: int
+    form: Literal["instructions", "text"]
+    indent: int
+    slot: Literal["fence"] = "fence"
+
+
+CodePiece: TypeAlias = str | NumberSlot | FenceSlot
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseCode:
+    """A phase's generated code: Python source of one `Phase(…)` expression, with slots for what link places."""
+
+    source: tuple[CodePiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The linked module. `source_map`: (first generated line, last generated line, anchor of the document) for phases and fences."""
+
+    source: str
+    source_map: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a verifier found (I3). `phase` is an index into the resolved phases, None for the module as a whole.
+
+    kind `fence`: the fence `fence` (document-wide index) is not verbatim in the phase's instructions or in its hand-over;
+    kind `tools`: the attached tools are not the allowed ones; kind `form`: the module is not the declaration it must be.
+    `detail` is a short English sentence for the generator and for the message.
+    """
+
+    kind: Literal["fence", "tools", "form"]
+    phase: int | None
+    detail: str
+    fence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    faults: tuple[Fault, ...] = field(default=())
+
+    @property
+    def proven(self) -> bool:
+        return not self.faults

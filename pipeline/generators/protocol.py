@@ -1,0 +1,27 @@
+"""What a generator is: it turns one phase's unit into code. It proves nothing; the verifier reads what it wrote (I3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.artifacts import Fault, PhaseCode, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorIdentity:
+    """What distinguishes code of one generator from another's (R3). `model` is "" for a generator that asks none."""
+
+    name: str
+    version: str
+    model: str = ""
+
+
+class Generator(Protocol):
+    """Deterministic for a unit as far as its identity promises; called once a phase, and again with the faults that the
+    verifier found in what it wrote before (`faults`, oldest attempt first is never needed: only the last attempt's)."""
+
+    @property
+    def identity(self) -> GeneratorIdentity: ...
+
+    def generate(self, unit: Unit, faults: tuple[Fault, ...]) -> PhaseCode: ...
