@@ -1,4 +1,7 @@
-"""The documents that can call each other (C1), as the resolve stage asks about them. Answers are recorded reads, like the catalog's."""
+"""The documents that can call each other (C1), as the resolve stage asks about them.
+
+Answers are recorded reads, like the catalog's.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import Protocol
 
 MAX_SUGGESTIONS = 5
 CLOSE = 60.0
-"""Similarity in percent from which a name is worth suggesting: two of four characters differ in `締め処置`/`締め処理`-like slips."""
+"""Similarity in percent from which a name is worth suggesting: one wrong character in four gives 75."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,10 @@ class ProjectView(Protocol):
         ...
 
     def find(self, target: str, caller: str) -> tuple[ProjectDocument, ...]:
-        """The documents that `target` may mean: by name, or by path relative to the document at path `caller`; NFKC, trimmed.
-        None: unknown. Several: ambiguous. Sorted by path."""
+        """The documents that `target` may mean: by name, or by path relative to the document at path `caller`.
+
+        NFKC, trimmed. None: unknown. Several: ambiguous. Sorted by path.
+        """
         ...
 
     def suggest(self, target: str) -> tuple[str, ...]:
@@ -41,8 +46,10 @@ class ProjectView(Protocol):
         ...
 
     def cycle(self, target: ProjectDocument, caller: str) -> tuple[str, ...]:
-        """The names along the cycle that a call of `target` from `caller` leads into, the repeated one at both ends of its loop
-        (`受付 → 審査 → 再審査 → 審査`), beginning with the caller's; empty where there is none."""
+        """The names along the cycle that a call of `target` from `caller` leads into; empty where there is none.
+
+        They begin with the caller's; the repeated one is at both ends of its loop (`受付 → 審査 → 再審査 → 審査`).
+        """
         ...
 
 
@@ -52,7 +59,7 @@ def _normal(text: str) -> str:
 
 
 def _relative(target: str, caller: str) -> str | None:
-    """The normalised path that `target` (normalised) means in the document at `caller`; None if it leaves the project."""
+    """The path that `target` (normalised) means in the document at `caller`; None if it leaves the project."""
     if not target or target.startswith("/"):
         return None
     path = posixpath.normpath(posixpath.join(posixpath.dirname(_normal(caller)), target))
@@ -123,7 +130,7 @@ class Project:
     def _next_in_cycle(self) -> dict[str, str]:
         """For each document (by path) that a cycle can be reached from, its first callee of that sort.
 
-        Documents without a callee left are peeled off until none is; whoever remains leads into a cycle. Linear, no recursion.
+        Documents without a callee left are peeled off until none is; whoever remains leads into a cycle. Linear.
         """
         callees = {document.path: self._callees(document) for document in self._documents}
         callers: dict[str, list[str]] = {path: [] for path in callees}
