@@ -6,22 +6,64 @@ Three kinds of entry, each with its own rule:
 * *traces*: for a key, the runs that were recorded under it, newest first. Each is small bytes; a reader takes the first whose
   recorded reads still hold. Adding an equal trace again changes nothing but its rank.
 * *pointers*: small mutable bytes under a name (the last compile of a document), moved by compare-and-set.
+
+A digest is 64 lower-case hex digits; a trace's key and a pointer's name are `KEY_RULE`. Anything else is a ValueError.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
+from pipeline.stores.texts import Fault, Language, sentence
+
+TRACES_PER_KEY = 8
+
+KEY_RULE = "1 to 200 printable ASCII characters without white space"
+_KEY = re.compile(r"[!-~]{1,200}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def check_key(key: str) -> str:
+    """The key of a trace or name of a pointer, as it is. Raises ValueError unless it follows `KEY_RULE`."""
+    if _KEY.fullmatch(key) is None:
+        raise ValueError(f"not a key: {key[:80]!r}; a key is {KEY_RULE} (take the sha256 of anything else)")
+    return key
+
+
+def check_digest(digest: str) -> str:
+    """The digest as it is. Raises ValueError unless it is 64 lower-case hex digits."""
+    if _DIGEST.fullmatch(digest) is None:
+        raise ValueError(f"not a digest: {digest[:80]!r}; a digest is the 64 lower-case hex digits of a sha256")
+    return digest
+
 
 class StoreError(Exception):
-    """The store could not be read or written: ours, not the user's. The message says what, where and what to do."""
+    """The store could not be read or written: ours, not the user's. The message says what, where and what to do.
+
+    `fault` is what kind of trouble it is, `where` the path as the user named it, `detail` the cause in the system's words.
+    """
+
+    def __init__(self, fault: Fault, where: str, detail: str = "") -> None:
+        super().__init__(sentence(fault, "en", where, detail))
+        self.fault: Fault = fault
+        self.where = where
+        self.detail = detail
+
+    def text(self, language: Language) -> str:
+        """The whole sentence in that language; `str(error)` is the English one."""
+        return sentence(self.fault, language, self.where, self.detail)
 
 
 class DamagedBlob(StoreError):
     """A blob's bytes do not have its digest. The blob has been dropped; running the stage again restores it."""
+
+    def __init__(self, where: str, digest: str) -> None:
+        super().__init__("damaged-blob", where, digest)
+        self.digest = digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +85,20 @@ class Store(Protocol):
         """The bytes of that sha256 hex digest, None if absent. Raises DamagedBlob, StoreError."""
         ...
 
+    def get_blobs(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """Several at once, for planning over a library. Absent and damaged ones are left out: `get_blob` tells which. Raises StoreError."""
+        ...
+
     def put_blob(self, data: bytes) -> str:
         """Store and return the sha256 hex digest. Raises StoreError (no space, no right …)."""
         ...
 
     def get_traces(self, key: str) -> list[bytes]:
-        """All traces under the key, newest first; at most `TRACES_PER_KEY`."""
+        """All traces under the key, newest first; at most `TRACES_PER_KEY`. A damaged one is skipped and dropped."""
+        ...
+
+    def get_traces_many(self, keys: Iterable[str]) -> dict[str, list[bytes]]:
+        """`get_traces` of several keys at once; keys without a trace are left out."""
         ...
 
     def add_trace(self, key: str, trace: bytes) -> None:
@@ -58,7 +108,9 @@ class Store(Protocol):
     def get_pointer(self, name: str) -> bytes | None: ...
 
     def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
-        """Move the pointer if it still is `expected` (None: absent). False if it was not."""
+        """Move the pointer if it still is `expected` (None: absent). False if it was not.
+
+        Takes effect for everybody at once, and never before what this instance wrote earlier."""
         ...
 
     def get_pointers(self, names: Iterable[str]) -> dict[str, bytes]:
@@ -72,11 +124,12 @@ class Store(Protocol):
     def stats(self) -> StoreStats: ...
 
     def prune(self, max_bytes: int) -> StoreStats:
-        """Drop what was not used for longest until blobs and traces take at most `max_bytes`. Returns what was dropped."""
+        """Drop what was not used for longest until blobs and traces take at most `max_bytes`. Returns what was dropped.
+        Pointers stay."""
         ...
 
     def close(self) -> None:
-        """Flush and release. Raises StoreError."""
+        """Flush and release; the second time nothing. Raises StoreError, released all the same."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -84,6 +137,3 @@ class Store(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
-
-
-TRACES_PER_KEY = 8

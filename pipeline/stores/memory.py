@@ -1,0 +1,122 @@
+"""The store that lives as long as the process: for tests, and for compiles that must leave nothing behind."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+from pipeline.stores.protocol import TRACES_PER_KEY, StoreStats, check_digest, check_key
+
+
+class MemoryStore:
+    """A `Store` in dictionaries. `close` keeps the content, so that one instance can stand for several compiles in a row."""
+
+    def __init__(self) -> None:
+        self._blobs: dict[str, bytes] = {}
+        self._traces: dict[str, list[bytes]] = {}  # newest last
+        self._pointers: dict[str, bytes] = {}
+        # Least recently used first: a blob is (digest, None), a trace (key, its bytes).
+        self._recent: dict[tuple[str, bytes | None], None] = {}
+
+    def _use(self, entry: tuple[str, bytes | None]) -> None:
+        self._recent.pop(entry, None)
+        self._recent[entry] = None
+
+    def get_blob(self, digest: str) -> bytes | None:
+        data = self._blobs.get(check_digest(digest))
+        if data is not None:
+            self._use((digest, None))
+        return data
+
+    def get_blobs(self, digests: Iterable[str]) -> dict[str, bytes]:
+        found = ((digest, self.get_blob(digest)) for digest in digests)
+        return {digest: data for digest, data in found if data is not None}
+
+    def put_blob(self, data: bytes) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        self._blobs[digest] = data
+        self._use((digest, None))
+        return digest
+
+    def get_traces(self, key: str) -> list[bytes]:
+        traces = self._traces.get(check_key(key), [])
+        for trace in traces:
+            self._use((key, trace))
+        return traces[::-1]
+
+    def get_traces_many(self, keys: Iterable[str]) -> dict[str, list[bytes]]:
+        found = ((key, self.get_traces(key)) for key in keys)
+        return {key: traces for key, traces in found if traces}
+
+    def add_trace(self, key: str, trace: bytes) -> None:
+        traces = self._traces.setdefault(check_key(key), [])
+        if trace in traces:
+            traces.remove(trace)
+        traces.append(trace)
+        self._use((key, trace))
+        while len(traces) > TRACES_PER_KEY:
+            del self._recent[key, traces.pop(0)]
+
+    def get_pointer(self, name: str) -> bytes | None:
+        return self._pointers.get(check_key(name))
+
+    def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
+        if self._pointers.get(check_key(name)) != expected:
+            return False
+        self._pointers[name] = value
+        return True
+
+    def get_pointers(self, names: Iterable[str]) -> dict[str, bytes]:
+        return {name: self._pointers[name] for name in map(check_key, names) if name in self._pointers}
+
+    def flush(self) -> None:
+        """Everything is visible already."""
+
+    def stats(self) -> StoreStats:
+        traces = [trace for kept in self._traces.values() for trace in kept]
+        return StoreStats(
+            blobs=len(self._blobs),
+            blob_bytes=sum(map(len, self._blobs.values())),
+            traces=len(traces),
+            trace_bytes=sum(map(len, traces)),
+            pointers=len(self._pointers),
+        )
+
+    def prune(self, max_bytes: int) -> StoreStats:
+        before = self.stats()
+        excess = before.blob_bytes + before.trace_bytes - max_bytes
+        while excess > 0 and self._recent:
+            entry = next(iter(self._recent))
+            excess -= self._drop(entry)
+        after = self.stats()
+        return StoreStats(
+            blobs=before.blobs - after.blobs,
+            blob_bytes=before.blob_bytes - after.blob_bytes,
+            traces=before.traces - after.traces,
+            trace_bytes=before.trace_bytes - after.trace_bytes,
+            pointers=0,
+        )
+
+    def _drop(self, entry: tuple[str, bytes | None]) -> int:
+        del self._recent[entry]
+        key, trace = entry
+        if trace is None:
+            return len(self._blobs.pop(key))
+        kept = self._traces[key]
+        kept.remove(trace)
+        if not kept:
+            del self._traces[key]
+        return len(trace)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,65 @@
+"""What a store says when something is wrong: what, where, what to do; Japanese and English."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+Language: TypeAlias = Literal["ja", "en"]
+
+Fault: TypeAlias = Literal[
+    "denied", "not-a-folder", "full", "busy", "unusable", "too-large", "damaged", "damaged-blob", "closed", "set-aside"
+]
+
+_SENTENCES: dict[Fault, tuple[str, str]] = {
+    "denied": (
+        "{where}: キャッシュに書き込めません（{detail}）。このフォルダーに書き込めるようにするか、別のフォルダーを指定してください。",
+        "{where}: the cache cannot be written ({detail}). Make the folder writable, or name another one.",
+    ),
+    "not-a-folder": (
+        "{where}: キャッシュの置き場所がフォルダーではありません。同じ名前のファイルを移すか、別のフォルダーを指定してください。",
+        "{where}: the cache needs a folder, and this is none. Move the file of that name away, or name another folder.",
+    ),
+    "full": (
+        "{where}: 空き容量が足りず、キャッシュに書き込めません（{detail}）。空きを作るか、`aop cache prune` で小さくするか、"
+        "別のフォルダーを指定してください。",
+        "{where}: no space left to write the cache ({detail}). Free some, shrink the cache with `aop cache prune`, "
+        "or name another folder.",
+    ),
+    "busy": (
+        "{where}: 別のプロセスがキャッシュを長く使っています（{detail}）。それが終わってから、もう一度実行してください。",
+        "{where}: another process has kept the cache locked for long ({detail}). Run again when it has ended.",
+    ),
+    "unusable": (
+        "{where}: キャッシュを読み書きできません（{detail}）。ディスクの空き、ファイルの大きさの制限、ディスクの異常を確かめるか、"
+        "別のフォルダーを指定してください。",
+        "{where}: the cache cannot be read or written ({detail}). Check free space, limits on file sizes and the disk, "
+        "or name another folder.",
+    ),
+    "too-large": (
+        "{where}: {detail} バイトはキャッシュの 1 件として大きすぎます。文書を分けてください。",
+        "{where}: {detail} bytes are too many for one entry of the cache. Split the document.",
+    ),
+    "damaged": (
+        "{where}: キャッシュを新しく作りましたが、すぐにまた壊れていました（{detail}）。ディスクの異常が疑われます。"
+        "別のフォルダーを指定してください。",
+        "{where}: the cache was begun anew and is damaged again at once ({detail}). The disk may be faulty: name another folder.",
+    ),
+    "damaged-blob": (
+        "{where}: 保存した内容 {detail} が壊れていたので捨てました。もう一度コンパイルすると作り直されます。",
+        "{where}: the stored content {detail} was damaged and has been dropped. Compiling again restores it.",
+    ),
+    "closed": (
+        "{where}: キャッシュはもう閉じられています。開き直してください。",
+        "{where}: the cache has been closed. Open it again.",
+    ),
+    "set-aside": (
+        "{where} が壊れていた（{detail}）ので、新しいキャッシュを作りました。壊れたファイルは消してかまいません。中身は次のコンパイルで作り直されます。",
+        "{where} was damaged ({detail}), so a new cache was begun. The damaged file may be deleted; what it held is compiled again.",
+    ),
+}
+
+
+def sentence(fault: Fault, language: Language, where: str, detail: str) -> str:
+    """`where` and `detail` are put in as they are."""
+    japanese, english = _SENTENCES[fault]
+    return (japanese if language == "ja" else english).format(where=where, detail=detail)
