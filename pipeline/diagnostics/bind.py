@@ -1,0 +1,82 @@
+"""Findings bound to the lines of one version of a document: the diagnostics of O2, in the order of O3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from pipeline.artifacts import At, Positions, Span
+from pipeline.diagnostics.codes import CODES, Severity
+from pipeline.diagnostics.findings import Finding
+from pipeline.diagnostics.lang import Lang
+
+_AS_REGISTERED: Final[Mapping[str, Severity]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """O2's keys in O2's order. Lines and columns are 1-based, columns count code points, `end_column` is exclusive;
+    all four are None where there is no position."""
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    help: str
+    suggestions: tuple[str, ...]
+    line: int | None
+    column: int | None
+    end_line: int | None
+    end_column: int | None
+    phase: int | None
+
+
+def place(at: At, positions: Positions) -> Span:
+    """Where `at` is: the whole anchor, or a part of its first line."""
+    line, column, end_line, end_column = positions[at.anchor]
+    if at.end is None:
+        return Span(line, column + at.start, end_line, end_column)
+    return Span(line, column + at.start, line, column + at.end)
+
+
+def bind(
+    findings: Iterable[Finding],
+    positions: Positions,
+    lang: Lang,
+    severities: Mapping[str, Severity] = _AS_REGISTERED,
+) -> list[Diagnostic]:
+    """Sorted by line and column (those without a position first), then by code, then as detected (O3).
+
+    `severities`, by name, goes before the registry's: what a policy makes of `tool-drifted`. Raises `wording.NoMessage`
+    for a finding outside the registry.
+    """
+    found = list(findings)
+    if not found:
+        return []
+    from pipeline.diagnostics.wording import words  # noqa: PLC0415 - most documents need no words: 1 ms of start-up
+
+    bound: list[Diagnostic] = []
+    for finding in found:
+        span = None if finding.at is None else place(finding.at, positions)
+        code, name, severity = CODES[finding.name]
+        message, advice = words(finding, None if span is None else span.line, lang)
+        line, column, end_line, end_column = (None, None, None, None) if span is None else span
+        bound.append(
+            Diagnostic(
+                code=code,
+                name=name,
+                severity=severities.get(name, severity),
+                message=message,
+                help=advice,
+                suggestions=finding.suggestions,
+                line=line,
+                column=column,
+                end_line=end_line,
+                end_column=end_column,
+                phase=finding.phase,
+            )
+        )
+    bound.sort(key=lambda entry: (entry.line or 0, entry.column or 0, entry.code))
+    return bound
