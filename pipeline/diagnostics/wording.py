@@ -106,7 +106,7 @@ def words(finding: Finding, line: int | None, lang: Lang) -> tuple[str, str]:
     blanks["fence"] = language.fence if line is None else language.fence_at.format(line)
     try:
         sentences = [advice.format_map(blanks)]
-        message = message.format_map(blanks)
+        message = message.format_map(blanks).lstrip()
     except KeyError as missing:
         raise NoMessage(f"{finding.name!r}, variant {finding.variant!r}, lacks its argument {missing}") from None
     if finding.suggestions:

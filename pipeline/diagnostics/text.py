@@ -1,0 +1,92 @@
+"""Diagnostics for people: the sentence, the source line, a caret under the place, and what to write instead.
+
+weekly.md:3:23: error[AOP201] tool-unreadable: フェーズ 1 の宣言「(使う道具: 会計ソフト)」の「会計ソフト」は、…
+  |
+3 | ## フェーズ 1: 集める (使う道具: 会計ソフト)
+  |                                  ^^^^^^^^^^
+  = 直し方: 使えるツールの一覧にある名前で、…
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from pipeline.diagnostics.bind import Diagnostic
+from pipeline.diagnostics.lang import Lang
+from pipeline.diagnostics.visible import visible
+
+_HELP: Final = {"ja": "直し方", "en": "help"}
+_STYLES: Final = {"error": "1;31", "warning": "1;33", "gutter": "1;34", "help": "1;36", "strong": "1"}
+_HEAD: Final = 2
+"""Of a place of many lines, this many at the top are shown, and the last one."""
+
+
+def _styled(text: str, style: str, color: bool) -> str:
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if color else text
+
+
+def _marked_lines(found: Diagnostic, lines: Sequence[str]) -> Iterator[tuple[int, int, int] | None]:
+    """(line, first, end) for the source lines to show, 0-based code points; None where lines are left out."""
+    if found.line is None or found.column is None or found.end_line is None or found.end_column is None:
+        return
+    end_line, end_column = found.end_line, found.end_column
+    if end_line > found.line and end_column <= 1:
+        end_line, end_column = end_line - 1, len(lines[end_line - 2]) + 1 if end_line - 2 < len(lines) else 1
+    shown = range(found.line, min(end_line, len(lines)) + 1)
+    for number in (*shown[:_HEAD], *shown[_HEAD:][-1:]):
+        if number - found.line > _HEAD:
+            yield None
+        line = lines[number - 1]
+        first = found.column - 1 if number == found.line else len(line) - len(line.lstrip())
+        yield number, first, end_column - 1 if number == end_line else len(line)
+
+
+def _snippet(found: Diagnostic, lines: Sequence[str], color: bool, width: int) -> Iterator[str]:
+    # wcwidth's tables take longer to load than a document to check, and most documents have no diagnostic.
+    from pipeline.diagnostics.cells import excerpt  # noqa: PLC0415
+
+    marked = list(_marked_lines(found, lines))
+    margin = " " * max((len(str(entry[0])) for entry in marked if entry), default=0)
+    bar = _styled("|", "gutter", color)
+    if marked:
+        yield f"{margin} {bar}"
+    for entry in marked:
+        if entry is None:
+            yield _styled("...", "gutter", color)
+            continue
+        number, first, end = entry
+        shown = excerpt(lines[number - 1], first, end, width - len(margin) - 3)
+        yield f"{_styled(f'{number:>{len(margin)}}', 'gutter', color)} {bar} {shown.text}".rstrip()
+        yield f"{margin} {bar} {' ' * shown.mark}{_styled('^' * shown.mark_width, found.severity, color)}"
+    yield f"{margin} {_styled('=', 'gutter', color)}"
+
+
+def blocks(
+    diagnostics: Iterable[Diagnostic], path: str, lines: Sequence[str], *, lang: Lang, color: bool, width: int
+) -> Iterator[str]:
+    """One block of lines, without a line end at its end, for each diagnostic.
+
+    `path` as the user gave it; `lines` are the document's (none: only sentences); `width` is the terminal's, in
+    columns: longer source lines are cropped around the caret. Colour is ANSI's.
+    """
+    for found in diagnostics:
+        where = "" if found.line is None else f":{found.line}:{found.column}"
+        kind = _styled(f"{found.severity}[{found.code}]", found.severity, color)
+        head = f"{_styled(f'{visible(path)}{where}:', 'strong', color)} {kind} {found.name}: {found.message}"
+        *source, last = _snippet(found, lines, color, width)
+        yield "\n".join([head, *source, f"{last} {_styled(f'{_HELP[lang]}:', 'help', color)} {found.help}"])
+
+
+def render_text(
+    diagnostics: Iterable[Diagnostic],
+    path: str,
+    lines: Sequence[str],
+    *,
+    lang: Lang,
+    color: bool = False,
+    width: int = 100,
+) -> str:
+    """All blocks, separated by blank lines, with a line end behind the last; "" without diagnostics."""
+    text = "\n\n".join(blocks(diagnostics, path, lines, lang=lang, color=color, width=width))
+    return f"{text}\n" if text else ""
