@@ -20,7 +20,11 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`schema`: canonical JSON of `input_schema`, "" where none is given. An absent effect has become `write`."""
+    """`schema`: canonical JSON of `input_schema`, "" where none is given. An absent effect has become `write`.
+
+    `definition`: canonical JSON of what only a run needs to know: `output_schema`, `confirm`, `idempotency_argument`,
+    `timeout_s`, `permission`, and for http `method`, `path`, `mapping`; absent ones are left out.
+    """
 
     name: str
     category: str | None
@@ -28,12 +32,14 @@ class Operation:
     description: str
     schema: str
     text_argument: str | None
+    definition: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """`operations` None: an added MCP server whose operations are unknown (T11). `grants`: what a category word of a
-    standard tool allows, in the order of the file. `digest`: sha256 over all of it and over what a run needs to know."""
+    standard tool allows, in the order of the file. `digest`: sha256 over all of it and over what a run needs to know.
+    `definition`: canonical JSON of `source` and `server`, which hold no credential; absent ones are left out."""
 
     name: str
     kind: ToolKind
@@ -44,6 +50,7 @@ class Tool:
     options: tuple[str, ...]
     grants: tuple[tuple[str, tuple[str, ...]], ...]
     digest: str
+    definition: str = "{}"
 
     def category(self, folded: str) -> Category | None:
         """The category whose folded name (`catalog.fold.fold`) is `folded`."""

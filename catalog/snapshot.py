@@ -1,0 +1,72 @@
+"""A loaded catalog: immutable, answers by dictionary, and builds a tool only when somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from hashlib import sha256
+
+from catalog import suggest
+from catalog.compiled import Entry
+from catalog.fold import fold
+from catalog.model import Tool
+
+MAX_SUGGESTIONS = suggest.MAX_SUGGESTIONS
+
+
+class Catalog:
+    """Implements `catalog.view.CatalogView`. Entries have different folded names; their order means nothing."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._entries = {fold(entry.name): entry for entry in sorted(entries, key=lambda entry: fold(entry.name))}
+        self._built: dict[str, Tool] = {}
+
+    @cached_property
+    def digest(self) -> str:
+        """Of every tool, and of the rules by which suggestions are found."""
+        parts = [suggest.VERSION, *(entry.digest for entry in self._entries.values())]
+        return sha256("\n".join(parts).encode()).hexdigest()
+
+    def tool(self, name: str) -> Tool | None:
+        key = fold(name)
+        built = self._built.get(key)
+        if built is None:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            built = self._built[key] = entry.tool()
+        return built
+
+    def tools(self) -> tuple[Tool, ...]:
+        """All of them, by folded name."""
+        return tuple(tool for name in self._entries if (tool := self.tool(name)) is not None)
+
+    def connectors(self) -> tuple[str, ...]:
+        return self._connectors
+
+    @cached_property
+    def _connectors(self) -> tuple[str, ...]:
+        return tuple(sorted(entry.name for entry in self._entries.values() if entry.kind != "standard"))
+
+    def known_word(self, word: str) -> bool:
+        return fold(word) in self._known_words
+
+    @cached_property
+    def _known_words(self) -> frozenset[str]:
+        return frozenset(fold(word) for entry in self._entries.values() for word in (entry.title, *entry.hints))
+
+    @cached_property
+    def _suggester(self) -> suggest.Suggester:
+        return suggest.Suggester(tuple(self._entries.values()))
+
+    def suggest_tools(self, name: str, category: str | None) -> tuple[str, ...]:
+        return self._suggester.tools(name, category)
+
+    def suggest_categories(self, tool: Tool, category: str) -> tuple[str, ...]:
+        return suggest.categories(tool, category)
+
+    def receivers(self, read_only: bool) -> tuple[str, ...]:
+        """By name."""
+        found = (entry for entry in self._entries.values() if entry.kind == "mcp")
+        names = (entry.name for entry in found if (entry.reads_text if read_only else entry.writes_text))
+        return tuple(names)[:MAX_SUGGESTIONS]
