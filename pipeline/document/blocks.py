@@ -49,6 +49,7 @@ class Block:
     info: str = ""
     closed: bool = True
     marker: str = ""
+    label: str = ""
 
 
 _KINDS: dict[str, BlockKind] = {

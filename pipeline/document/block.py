@@ -1,0 +1,48 @@
+"""What a document's block structure is made of. `blocks.read_blocks` reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+BlockKind = Literal["heading", "paragraph", "fence", "code", "html", "rule", "definition", "quote", "list", "item"]
+
+
+class TextLine(NamedTuple):
+    """One source line's part of a leaf block: `text` begins at `column` (1-based, code points) of line `number` (1-based)."""
+
+    number: int
+    column: int
+    text: str
+
+
+@dataclass(slots=True)
+class Block:
+    """A block, in document order; a container (quote, list, item) is an opening block (nesting 1), its content, a closing one (-1).
+
+    depth: how many containers are open around it (a container's opening and closing blocks have the depth outside it).
+    line, end_line: 1-based, end exclusive: a fence's is the line after its closing mark or else its last line of text; blank
+    lines at the end of a container may or may not be its own. column: of its first character (a fence's or heading's
+    marker), 1-based.
+    lines: for heading, paragraph, code, html: its text without containers' marks; a heading without its own marks (a setext
+    heading without the underline), a paragraph's and heading's lines without the blanks that CommonMark strips. The source
+    holds each line's text at that very column; of a tab that a container's indentation ends in, nothing is left.
+    An empty heading has one empty line.
+    A fence has `text` (LF-terminated lines, or ""), `info` (the whole info string, as written) and `closed` (by a closing fence).
+    An item has `marker`: its list marker as written (`-`, `1.`, `2)`).
+    A link reference definition has `label`, normalized (`rules.definition.normalize_label`).
+    """
+
+    kind: BlockKind
+    nesting: Literal[-1, 0, 1]
+    depth: int
+    line: int
+    end_line: int
+    column: int = 1
+    level: int = 0
+    lines: tuple[TextLine, ...] = ()
+    text: str = ""
+    info: str = ""
+    closed: bool = True
+    marker: str = ""
+    label: str = ""

@@ -1,0 +1,194 @@
+"""Finding declarations, calls, hand-overs and their look-alikes in the text of one leaf block (T1, T10, V1, C1, F6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pipeline.document.handover_form import OPENING as HANDOVER_OPENING
+from pipeline.document.handover_form import HandoverForms, Readable
+from pipeline.document.inline import Inline, scan_inline
+from pipeline.document.items import one_line
+from pipeline.document.parentheses import match_parentheses
+from pipeline.document.text import LeafText
+
+TRIGGER = re.compile(r"使う道具|[(（]\s*(?:この|呼び出す)")
+"""A leaf that does not match this declares nothing and looks like no declaration."""
+
+_TOOLS = r"[(（]\s*使う道具\s*[:：]"
+_CALL = r"[(（]\s*呼び出す\s*(?:[AaＡａ][OoＯｏ][PpＰｐ])\s*[:：]"
+_OPENING = re.compile(rf"(?P<tools>{_TOOLS})|(?P<call>{_CALL})|(?P<handover>{HANDOVER_OPENING.pattern})")
+_WORD = re.compile("使う道具")
+_BRACKETS = {"【": "】", "［": "］", "[": "]", "「": "」"}
+_COLON = re.compile(r"\s*[:：]")
+_COLON_IN_EMPHASIS = re.compile(r"[*_]*\s*[:：]")
+_NO_COLON = re.compile(r"\s+(?![\s:：のはがをにでともへや）)])")
+_LINE_START = re.compile(r"[ \t*_　]*")
+_BETWEEN = re.compile(r"[\s*_。.：:]*")
+
+LookalikeKind = Literal["brackets", "bare", "colon", "verb"]
+
+
+@dataclass(slots=True)
+class Found:
+    """A declaration in a leaf: `text[start:end]`. `inner`: where its content begins (behind the colon, or behind この).
+
+    An unclosed one reaches to the end of the leaf. Of a hand-over, `readable` is its form, `direct` whether it stands above a
+    fence, and `stacked` whether another one of the same fence stands below it (V7).
+    """
+
+    kind: Literal["tools", "call", "handover"]
+    start: int
+    end: int
+    inner: int
+    closed: bool = True
+    readable: Readable | None = None
+    direct: bool = False
+    stacked: bool = False
+
+
+@dataclass(slots=True)
+class Lookalike:
+    kind: LookalikeKind
+    start: int
+    end: int
+    right: str
+
+
+@dataclass(slots=True)
+class LeafReading:
+    """What stands in a leaf. `clean`: its text with comments as blanks; `mask`: with everything hidden that is no text, too.
+
+    `chains`: nothing but hand-overs above a fence, so that one in the block above is stacked on them.
+    """
+
+    leaf: LeafText
+    inline: Inline
+    clean: str
+    mask: str
+    found: list[Found] = field(default_factory=list)
+    lookalikes: list[Lookalike] = field(default_factory=list)
+    chains: bool = False
+
+    def written(self, start: int, end: int) -> str:
+        return one_line(self.clean[start:end])
+
+
+Below = Literal["fence", "chain", "other"]
+"""The next block in the same container: a fence, a leaf that `chains`, or anything else."""
+
+
+def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", from_offset: int = 0) -> LeafReading:
+    """Everything that a paragraph or heading declares, from `from_offset` on."""
+    inline = scan_inline(leaf.text, labels)
+    reading = LeafReading(leaf, inline, inline.mask(hide=()), inline.mask())
+    mask = reading.mask
+    pairs = match_parentheses(mask)
+    forms = HandoverForms(mask)
+    tail = _tail(mask, pairs, forms, from_offset) if below != "other" else []
+    position = from_offset
+    while match := _OPENING.search(mask, position):
+        start, position = match.start(), match.end()
+        closing = pairs.get(start)
+        inner_end = len(mask) if closing is None else closing
+        end = inner_end if closing is None else closing + 1
+        if match.group("handover"):
+            found = Found("handover", start, end, match.end(), closing is not None, forms.read(match.end(), inner_end))
+            found.direct = start in tail or (below != "other" and closing is None and forms.declares(match.end(), inner_end))
+            if not found.direct and not found.readable:
+                continue
+            found.stacked = found.direct and (below == "chain" or start != tail[-1] if tail else False)
+            if found.direct and below == "fence" and not forms.declares(match.end(), inner_end):
+                rest = reading.clean[start:end]
+                right = rest.replace("渡します", "渡す").replace("渡してください", "渡す").replace("渡して", "渡す")
+                reading.lookalikes.append(Lookalike("verb", start, end, one_line(right)))
+                position = end
+                continue
+        else:
+            kind: Literal["tools", "call"] = "tools" if match.group("tools") else "call"
+            found = Found(kind, start, end, match.end(), closing is not None)
+        reading.found.append(found)
+        position = end
+    reading.lookalikes.extend(_lookalikes(reading, pairs, from_offset))
+    reading.lookalikes.sort(key=lambda lookalike: lookalike.start)
+    reading.chains = bool(tail) and bool(_BETWEEN.fullmatch(mask, from_offset, tail[0])) and _all_declare(tail, pairs, forms, mask)
+    return reading
+
+
+def _tail(mask: str, pairs: dict[int, int], forms: HandoverForms, from_offset: int) -> list[int]:
+    """The openings of the hand-overs that end the leaf with nothing between them, top to bottom (V1, V7).
+
+    The lowest may have the verb of a look-alike; then it stands alone (T10 d)."""
+    opening_of = {close: opening for opening, close in pairs.items()}
+    tail: list[int] = []
+    end = len(mask)
+    while True:
+        while end > from_offset and _BETWEEN.fullmatch(mask, end - 1, end):
+            end -= 1
+        opening = opening_of.get(end - 1, -1)
+        match = HANDOVER_OPENING.match(mask, opening) if opening >= from_offset else None
+        if match is None:
+            break
+        if not forms.declares(match.end(), end - 1):
+            if not tail and forms.resembles(match.end(), end - 1):
+                tail.append(opening)
+            break
+        tail.append(opening)
+        end = opening
+    return tail[::-1]
+
+
+def _all_declare(tail: list[int], pairs: dict[int, int], forms: HandoverForms, mask: str) -> bool:
+    lowest = HANDOVER_OPENING.match(mask, tail[-1])
+    return lowest is not None and forms.declares(lowest.end(), pairs[tail[-1]])
+
+
+def _lookalikes(reading: LeafReading, pairs: dict[int, int], from_offset: int) -> Iterator[Lookalike]:
+    """Text that looks like a tool declaration but is none (T10 a-c)."""
+    mask, leaf = reading.mask, reading.leaf
+    taken = [(found.start, found.end) for found in reading.found]
+    for match in _WORD.finditer(mask, from_offset):
+        at, behind = match.start(), match.end()
+        while taken and taken[0][1] <= at:
+            taken.pop(0)
+        if taken and taken[0][0] <= at:
+            continue
+        line_end = leaf.line_end(at)
+        line_start = mask.rfind("\n", 0, at) + 1
+        before = at
+        while before > from_offset and mask[before - 1].isspace():
+            before -= 1
+        bracket = mask[before - 1 : before] if before > from_offset else ""
+        colon = _COLON.match(mask, behind)
+        if colon and bracket in _BRACKETS:
+            close = mask.find(_BRACKETS[bracket], colon.end(), line_end)
+            end = line_end if close < 0 else close + 1
+            rest = reading.written(colon.end(), line_end if close < 0 else close)
+            yield Lookalike("brackets", before - 1, end, f"(使う道具: {rest})")
+        elif bracket and bracket in "(（":
+            opening = before - 1
+            if _NO_COLON.match(mask, behind) and opening in pairs:
+                yield Lookalike("colon", opening, pairs[opening] + 1, f"(使う道具: {reading.written(behind, pairs[opening])})")
+        elif (colon := _COLON_IN_EMPHASIS.match(mask, behind)) and _LINE_START.fullmatch(mask, line_start, at):
+            rest = reading.written(colon.end(), line_end).strip("*_ ")
+            yield Lookalike("bare", at, line_end, f"(使う道具: {rest})")
+
+
+def declarations_in_code(text: str) -> list[tuple[int, int]]:
+    """The extents of closed declarations, calls and readable hand-overs in code or in an HTML block's text (F6)."""
+    if not TRIGGER.search(text):
+        return []
+    extents = []
+    pairs = match_parentheses(text)
+    forms = HandoverForms(text)
+    position = 0
+    while match := _OPENING.search(text, position):
+        position = match.end()
+        close = pairs.get(match.start())
+        if close is None or (match.group("handover") and not forms.read(match.end(), close)):
+            continue
+        extents.append((match.start(), close + 1))
+        position = close + 1
+    return extents

@@ -1,0 +1,22 @@
+"""The text of an HTML block: comments say nothing, a tag's attributes neither declare nor mention (F6)."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.document.inline import MASKED
+
+_COMMENT = re.compile(r"<!--(?:>|->|.*?-->|.*)", re.DOTALL)
+_TAG = re.compile(r"<[A-Za-z/?!][^<>]*>")
+
+
+def without_comments(text: str) -> str:
+    """The block's text without its comments; one that is not closed reaches to the block's end."""
+    return _COMMENT.sub("", text) if "<!--" in text else text
+
+
+def text_mask(text: str) -> str:
+    """As long as `text`: comments as spaces, tags hidden."""
+    if "<!--" in text:
+        text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    return _TAG.sub(lambda match: re.sub(r"[^\n]", MASKED, match.group()), text)

@@ -1,0 +1,376 @@
+"""From a source text to `ParsedDocument`: sections, fences, declarations, in one walk over the blocks in document order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pipeline.artifacts import (
+    At,
+    CallDeclaration,
+    Fence,
+    HandoverDeclaration,
+    Item,
+    ParsedDocument,
+    Positions,
+    Section,
+    Span,
+    ToolDeclaration,
+)
+from pipeline.diagnostics.findings import Argument, Finding
+from pipeline.document.blocks import Block, read_blocks
+from pipeline.document.declarations import TRIGGER, Below, Found, LeafReading, declarations_in_code, read_leaf
+from pipeline.document.handover_form import read_marks
+from pipeline.document.html import text_mask
+from pipeline.document.inline import scan_inline
+from pipeline.document.items import one_line, read_items
+from pipeline.document.mentions import mentionable
+from pipeline.document.outline import Outline, read_outline
+from pipeline.document.prose import write_prose
+from pipeline.document.source import Source
+from pipeline.document.text import Anchors, LeafText
+from pipeline.document.values import block_values, inline_values
+
+TYPESCRIPT = frozenset(("ts", "js", "typescript"))
+"""The languages whose fences run as TypeScript when they are handed over (V3), folded."""
+
+
+class Reading(NamedTuple):
+    document: ParsedDocument
+    positions: Positions
+    findings: tuple[Finding, ...]
+
+
+@dataclass(slots=True)
+class _Part:
+    """A section while it is being read. `leaves`: the blocks with text, each with what in it has a diagnostic of its own, or is
+    a hand-over."""
+
+    number: int | None
+    title: str
+    anchor: int
+    start: int | None
+    blocks: list[Block] = field(default_factory=list)
+    fences: list[int] = field(default_factory=list)
+    all_fences: list[int] = field(default_factory=list)
+    tools: list[ToolDeclaration] = field(default_factory=list)
+    calls: list[CallDeclaration] = field(default_factory=list)
+    handovers: list[HandoverDeclaration] = field(default_factory=list)
+    diagnosed: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    handed: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    indices: list[int] = field(default_factory=list)
+
+    @property
+    def declares(self) -> bool:
+        """Whether it has a declaration in the sense of T9, or calls."""
+        return bool(self.tools or self.calls) or any(h.fence is not None or not h.closed for h in self.handovers)
+
+
+class _Reader:
+    def __init__(self, source: Source, stem: str) -> None:
+        self.source = source
+        self.stem = stem
+        self.blocks = read_blocks(source)
+        self.labels = frozenset(block.label for block in self.blocks if block.kind == "definition")
+        self.anchors = Anchors()
+        self.findings: list[Finding] = []
+        self.fences: list[Fence] = []
+        self.fence_of: dict[int, int] = {}
+        self.leaf_at: dict[int, LeafText] = {}
+        self.last_line = max((n for n, line in enumerate(source.lines, 1) if line.strip()), default=0)
+
+    # ------------------------------------------------------------------------------------------ the whole
+
+    def read(self) -> Reading:
+        outline = read_outline(self.blocks, self.labels)
+        name = outline.name or self.stem
+        listed = self.listed_leaves(outline)
+        readings = self.read_leaves(listed)
+        outside, phases = self.sections(outline, name)
+        self.number_fences()
+        previous: int | None = None
+        seen: set[int] = set()
+        for part in self.walk(outside, phases):
+            index = part.indices[-1]
+            block = self.blocks[index]
+            if part.start == index and part.number is not None:
+                part.anchor = self.anchors.add(self.heading_span(block))
+                self.check_number(part.number, previous, seen, part.anchor)
+                previous = part.number
+                seen.add(part.number)
+            if block.kind == "fence":
+                self.take_fence(part, index)
+            elif index in readings:
+                self.take_reading(part, index, readings[index], listed.get(index, 0))
+            elif block.kind in ("code", "html") and block.lines:
+                self.take_code(part, index)
+            if index in listed and index not in readings:
+                self.take_listed(part, index, None)
+            if index in self.unreadable_items:
+                self.take_unreadable_item(part, index)
+        hands_text = any(self.hands_text(part) for part in phases)
+        document = ParsedDocument(
+            name,
+            "multi" if outline.phases else "single",
+            tuple(self.fences),
+            self.finish(outside, False, hands_text and bool(outline.phases)),
+            tuple(self.finish(part, True, self.hands_text(part)) for part in phases),
+        )
+        return Reading(document, tuple(self.anchors.spans), tuple(self.findings))
+
+    def sections(self, outline: Outline, name: str) -> tuple[_Part, list[_Part]]:
+        origin = self.anchors.add(Span(1, 1, 1, len(self.source.lines[0]) + 1))
+        outside = _Part(None, "", origin, None)
+        if not outline.phases:
+            return outside, [_Part(None, name, origin, None)]
+        phases = [_Part(phase.heading.number, phase.heading.title, origin, phase.start) for phase in outline.phases]
+        self.ends = [phase.end for phase in outline.phases]
+        return outside, phases
+
+    def walk(self, outside: _Part, phases: list[_Part]) -> Iterator[_Part]:
+        """The section of each block, in order; the block's index is the last of its `indices`."""
+        single = phases[0].start is None
+        current = phases[0] if single else outside
+        upcoming = 0
+        for index in range(len(self.blocks)):
+            if not single:
+                if current is not outside and index >= self.ends[upcoming - 1]:
+                    current = outside
+                if upcoming < len(phases) and phases[upcoming].start == index:
+                    current = phases[upcoming]
+                    upcoming += 1
+            current.blocks.append(self.blocks[index])
+            current.indices.append(index)
+            yield current
+
+    # ------------------------------------------------------------------------------------- reading leaves
+
+    def leaf(self, index: int) -> LeafText:
+        leaf = self.leaf_at.get(index)
+        if leaf is None:
+            leaf = self.leaf_at[index] = LeafText(self.blocks[index].lines)
+        return leaf
+
+    def listed_leaves(self, outline: Outline) -> dict[int, int]:
+        """The paragraphs whose first line is an item of T4's list, each with the offset behind that line; and, aside, the blocks
+        that make such an item unreadable."""
+        listed: dict[int, int] = {}
+        self.unreadable_items: set[int] = set()
+        for item in outline.listed:
+            first = self.blocks[item + 1]
+            if first.kind == "paragraph" and first.lines:
+                listed[item + 1] = min(len(first.lines[0].text) + 1, len(self.leaf(item + 1).text))
+            elif not (first.kind == "html" and not block_values(self.leaf(item + 1).text, html=True)):
+                self.unreadable_items.add(item + 1)
+        return listed
+
+    def read_leaves(self, listed: dict[int, int]) -> dict[int, LeafReading]:
+        """What the leaves declare, read from the end of the document: a hand-over is one if it stands above a fence, or above
+        one that does (V1, V7)."""
+        readings: dict[int, LeafReading] = {}
+        for index in range(len(self.blocks) - 1, -1, -1):
+            block = self.blocks[index]
+            if block.kind not in ("paragraph", "heading") or not block.lines:
+                continue
+            leaf = self.leaf(index)
+            if not TRIGGER.search(leaf.text):
+                continue
+            below: Below = "other"
+            if index + 1 < len(self.blocks) and self.blocks[index + 1].depth == block.depth:
+                following = self.blocks[index + 1]
+                if following.kind == "fence":
+                    below = "fence"
+                elif following.kind == "paragraph" and index + 1 in readings and readings[index + 1].chains:
+                    below = "chain"
+            readings[index] = read_leaf(leaf, self.labels, below, listed.get(index, 0))
+        return readings
+
+    # -------------------------------------------------------------------------------------- taking it in
+
+    def report(self, name: str, part: _Part, anchor: int, variant: str = "", **arguments: Argument) -> None:
+        self.findings.append(Finding(name, At(anchor), part.number, tuple(arguments.items()), (), variant))
+
+    def heading_span(self, block: Block) -> Span:
+        last = block.lines[-1] if block.lines else None
+        end = last.column + len(last.text) if last else block.column + block.level
+        return Span(block.line, block.column, last.number if last else block.line, end)
+
+    def check_number(self, number: int, previous: int | None, seen: set[int], anchor: int) -> None:
+        if number in seen:
+            self.findings.append(Finding("phase-number-duplicate", At(anchor), number, (("number", number),)))
+        elif previous is not None and number <= previous:
+            arguments = (("number", number), ("previous", previous))
+            self.findings.append(Finding("phase-number-order", At(anchor), number, arguments))
+
+    def number_fences(self) -> None:
+        for index, block in enumerate(self.blocks):
+            if block.kind == "fence":
+                self.fence_of[index] = len(self.fence_of)
+
+    def take_fence(self, part: _Part, index: int) -> None:
+        block = self.blocks[index]
+        words = block.info.split(None, 1)
+        end = len(self.source.lines[block.line - 1]) + 1
+        anchor = self.anchors.add(Span(block.line, block.column, block.line, end))
+        fence = Fence(words[0] if words else None, block.text, anchor)
+        self.fences.append(fence)
+        part.all_fences.append(len(self.fences) - 1)
+        if not fence.blank:
+            part.fences.append(len(self.fences) - 1)
+        if not block.closed and block.end_line > self.last_line:
+            self.report("fence-unclosed", part, anchor)
+
+    def take_reading(self, part: _Part, index: int, reading: LeafReading, listed_end: int) -> None:
+        if listed_end:
+            self.take_listed(part, index, reading)
+        diagnosed = part.diagnosed.setdefault(index, [])
+        for found in reading.found:
+            anchor = self.anchors.add(reading.leaf.span(found.start, found.end))
+            written = reading.written(found.start, found.end)
+            if not found.closed:
+                self.report("declaration-unclosed", part, anchor, {"tools": "tool"}.get(found.kind, found.kind), written=written)
+            if found.kind == "tools":
+                inner = (found.inner, found.end - 1)
+                items = read_items(reading.leaf, reading.clean, reading.mask, *inner, self.anchors) if found.closed else ()
+                part.tools.append(ToolDeclaration(written, items, anchor, closed=found.closed))
+            elif found.kind == "call":
+                target = reading.written(found.inner, found.end - 1) if found.closed else ""
+                if found.closed:
+                    part.calls.append(CallDeclaration(written, target, anchor))
+                else:
+                    part.tools.append(ToolDeclaration(written, (), anchor, closed=False))
+            else:
+                part.handovers.append(self.handover(index, reading, found, anchor, written))
+                part.handed.setdefault(index, []).append((found.start, found.end))
+                if found.closed and not found.direct:
+                    diagnosed.append((found.start, found.end))
+        for lookalike in reading.lookalikes:
+            anchor = self.anchors.add(reading.leaf.span(lookalike.start, lookalike.end))
+            written = reading.written(lookalike.start, lookalike.end)
+            self.report("declaration-lookalike", part, anchor, lookalike.kind, written=written, right=lookalike.right)
+            diagnosed.append((lookalike.start, lookalike.end))
+        for span in reading.inline.spans:
+            if span.kind == "code":
+                text = reading.leaf.text[span.inner_start : span.inner_end]
+                for start, end in declarations_in_code(text):
+                    extent = (span.inner_start + start, span.inner_start + end)
+                    if not any(found.start <= extent[0] < found.end for found in reading.found):
+                        self.in_code(part, reading.leaf, *extent, "code-span", diagnosed)
+
+    def handover(self, index: int, reading: LeafReading, found: Found, anchor: int, written: str) -> HandoverDeclaration:
+        items, marks = (), None
+        form = found.readable if found.closed else None
+        if form is not None:
+            items = read_items(reading.leaf, reading.clean, reading.mask, form.tools_start, form.tools_end, self.anchors)
+            if form.marks_start is not None:
+                marks = read_marks(reading.inline, reading.clean, reading.mask, form.marks_start, found.end - 1)
+        fence = None
+        if found.direct:
+            below = index + 1
+            while self.blocks[below].kind != "fence":
+                below += 1
+            fence = self.fence_of[below]
+        return HandoverDeclaration(written, anchor, fence, found.stacked, form is not None, items, marks, found.closed)
+
+    def take_listed(self, part: _Part, index: int, reading: LeafReading | None) -> None:
+        leaf = self.leaf(index)
+        first = LeafText(leaf.lines[:1])
+        inline = reading.inline if reading else scan_inline(leaf.text, self.labels)
+        end = len(first.text)
+        clean, mask = inline.mask(hide=())[:end], inline.mask()[:end]
+        written = one_line(clean)
+        if not written:
+            return
+        anchor = self.anchors.add(first.span(0, len(first.text.rstrip())))
+        part.tools.append(ToolDeclaration(written, read_items(first, clean, mask, 0, end, self.anchors), anchor, listed=True))
+
+    def take_unreadable_item(self, part: _Part, index: int) -> None:
+        """An item of T4's list that begins with something else than text, or that is empty."""
+        block = self.blocks[index]
+        line = self.source.lines[block.line - 1]
+        column = block.column if block.nesting >= 0 else len(line) + 1
+        anchor = self.anchors.add(Span(block.line, column, block.line, max(column, len(line) + 1)))
+        written = one_line(line[column - 1 :])
+        items = self.unreadable(written, anchor)
+        part.tools.append(ToolDeclaration(written, items, anchor, listed=True))
+
+    @staticmethod
+    def unreadable(written: str, anchor: int) -> tuple[Item, ...]:
+        return (Item(written, "", (), False, anchor),)
+
+    def take_code(self, part: _Part, index: int) -> None:
+        leaf, block = self.leaf(index), self.blocks[index]
+        if not TRIGGER.search(leaf.text):
+            return
+        mask = text_mask(leaf.text) if block.kind == "html" else leaf.text
+        diagnosed = part.diagnosed.setdefault(index, [])
+        for start, end in declarations_in_code(mask):
+            self.in_code(part, leaf, start, end, "html" if block.kind == "html" else "indented-code", diagnosed)
+
+    def in_code(self, part: _Part, leaf: LeafText, start: int, end: int, variant: str, diagnosed: list[tuple[int, int]]) -> None:
+        anchor = self.anchors.add(leaf.span(start, end))
+        self.report("declaration-in-code", part, anchor, variant, written=one_line(leaf.text[start:end]))
+        diagnosed.append((start, end))
+
+    # ----------------------------------------------------------------------------------------- finishing
+
+    def hands_text(self, part: _Part) -> bool:
+        """Whether a fence is handed over as an argument, for which V5 looks for values."""
+        return any(
+            handover.readable
+            and handover.fence is not None
+            and not handover.stacked
+            and (self.fences[handover.fence].language or "").lower() not in TYPESCRIPT
+            for handover in part.handovers
+        )
+
+    def finish(self, part: _Part, is_phase: bool, with_values: bool) -> Section:
+        fences = iter(part.all_fences)
+        prose = write_prose(
+            part.blocks, self.source.lines, lambda: self.visible(next(fences)), skip_first=part.number is not None
+        )
+        pieces = list(self.mentions(part)) if is_phase and not part.declares else []
+        first = len(self.anchors.spans)
+        for _, span in pieces:
+            self.anchors.add(span)
+        return Section(
+            part.number,
+            part.title,
+            part.anchor,
+            prose,
+            tuple(part.fences),
+            tuple(part.tools),
+            tuple(part.calls),
+            tuple(part.handovers),
+            tuple(text for text, _ in pieces),
+            first,
+            tuple(self.values(part)) if with_values else (),
+        )
+
+    def visible(self, fence: int) -> int | None:
+        return None if self.fences[fence].blank else fence
+
+    def mentions(self, part: _Part) -> Iterator[tuple[str, Span]]:
+        for index in part.indices:
+            block = self.blocks[index]
+            if block.lines and block.kind in ("paragraph", "heading", "code", "html"):
+                leaf = self.leaf(index)
+                mask = text_mask(leaf.text) if block.kind == "html" else None
+                yield from mentionable(leaf, self.labels, part.diagnosed.get(index, ()), mask)
+
+    def values(self, part: _Part) -> Iterator[str]:
+        for index in part.indices:
+            block = self.blocks[index]
+            if not block.lines:
+                continue
+            leaf = self.leaf(index)
+            if block.kind in ("paragraph", "heading"):
+                yield inline_values(leaf, self.labels, part.handed.get(index, ()))
+            elif block.kind in ("code", "html"):
+                yield block_values(leaf.text, html=block.kind == "html")
+
+
+def read_document(source: Source, stem: str) -> Reading:
+    """The document, its positions, and what is to be said about it. `stem` names one without a level-1 heading (F5)."""
+    return _Reader(source, stem).read()
