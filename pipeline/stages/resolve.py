@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from catalog.model import Operation, Tool
 from catalog.view import CatalogView
-from pipeline.artifacts import ParsedDocument, ResolvedDocument
-from pipeline.diagnostics.findings import Finding
+from pipeline.artifacts import (
+    At,
+    Grant,
+    Handover,
+    ParsedDocument,
+    Pin,
+    ResolvedDocument,
+    ResolvedPhase,
+    Section,
+    ToolDeclaration,
+)
+from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.project import ProjectView
+from pipeline.resolution.handovers import resolve_detached, resolve_handover
+from pipeline.resolution.items import ItemFault, ItemReading, read_item
+from pipeline.resolution.mentions import find_mentions
 
 VERSION = "1"
+"""Raised whenever the same document, catalog and project may resolve to something else."""
+
+MAX_EXPANDED = 8 << 20
+"""How much text, in characters, all phases' instructions may come to: what stands outside all phases goes into each of them."""
+
+Place = Literal["phase", "call", "outside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +39,201 @@ class ResolveOutcome:
     findings: tuple[Finding, ...]
 
 
+class _Resolver:
+    def __init__(self, parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str) -> None:
+        self.parsed = parsed
+        self.catalog = catalog
+        self.project = project
+        self.path = path
+        self.single = parsed.kind == "single"
+        self.findings: list[Finding] = []
+        self.pins: dict[tuple[str, str], Pin] = {}
+        self.tools: dict[str, Tool] = {}
+
+    def resolve(self) -> ResolveOutcome:
+        outside = self.parsed.outside
+        if not self.single:
+            self.read_tools(outside, "outside")
+            self.read_calls_outside(outside)
+            self.read_handovers(outside, "outside")
+        phases = tuple(self.phase(section) for section in self.parsed.phases)
+        if not any(phase.kind == "agent" for phase in phases):
+            self.unreachable(outside, outside.fences, "no-agent")
+        self.check_expansion(phases)
+        pins = tuple(self.pins[key] for key in sorted(self.pins))
+        artifact = ResolvedDocument(self.parsed.name, self.parsed.kind, phases, pins)
+        return ResolveOutcome(artifact, tuple(self.findings))
+
+    def report(self, fault: ItemFault, at: At | None, section: Section) -> None:
+        self.findings.append(
+            Finding(fault.name, at, section.number, fault.arguments, fault.suggestions, fault.variant)
+        )
+
+    def warn(self, name: str, anchor: int, section: Section, variant: str = "", **arguments: Argument) -> None:
+        self.findings.append(Finding(name, At(anchor), section.number, tuple(arguments.items()), (), variant))
+
+    # ---------------------------------------------------------------------------------------------- phases
+
+    def phase(self, section: Section) -> ResolvedPhase:
+        place: Place = "call" if section.calls else "phase"
+        grants = self.read_tools(section, place)
+        handovers = self.read_handovers(section, place)
+        if place == "call":
+            calls = self.read_calls(section)
+            taken = {handover.fence for handover in section.handovers if handover.fence is not None and handover.closed}
+            self.unreachable(section, tuple(f for f in section.fences if f not in taken), "call-phase")
+            return ResolvedPhase(section.number, section.title, section.anchor, "call", calls, (), (), ())
+        self.read_mentions(section)
+        fences = tuple(sorted((*self.parsed.outside.fences, *section.fences)))
+        for grant in grants:
+            self.pin(grant.tool, grant.operations)
+        for handover in handovers:
+            self.pin(handover.tool, handover.operations)
+        return ResolvedPhase(section.number, section.title, section.anchor, "agent", None, grants, fences, handovers)
+
+    def unreachable(self, section: Section, fences: tuple[int, ...], variant: str) -> None:
+        for fence in fences:
+            self.warn("fence-unreachable", self.parsed.fences[fence].anchor, section, variant)
+
+    def pin(self, tool_name: str, operations: tuple[str, ...] | None) -> None:
+        tool = self.tools[tool_name]
+        wanted = set(operations or ())
+        for operation in tool.operations or ():
+            if operation.name in wanted:
+                self.pins[(tool_name, operation.name)] = _pin(tool, operation)
+
+    def check_expansion(self, phases: tuple[ResolvedPhase, ...]) -> None:
+        outside, fences = self.parsed.outside, self.parsed.fences
+        shared = _prose_size(outside) + sum(len(fences[fence].text) for fence in outside.fences)
+        agents = sum(phase.kind == "agent" for phase in phases)
+        if agents > 1 and shared * agents > MAX_EXPANDED:
+            arguments = (("size", shared * agents), ("limit", MAX_EXPANDED))
+            self.findings.append(Finding("document-too-large", None, None, arguments, (), "expanded"))
+
+    # ----------------------------------------------------------------------------------------------- tools
+
+    def read_tools(self, section: Section, place: Place) -> tuple[Grant, ...]:
+        """The tools that the section's declarations attach: none outside all phases and in a calling phase (T10, C2)."""
+        readings: list[ItemReading] = []
+        grants: dict[Grant, None] = {}
+        for declaration in section.tools:
+            items = [read_item(item, declaration.written, self.catalog) for item in declaration.items]
+            readings += items
+            if declaration.closed and not all(item.none for item in items):
+                self.misplaced(declaration, section, place)
+            for reading in items:
+                for fault in reading.faults:
+                    self.report(fault, At(reading.item.anchor), section)
+                if reading.tool is not None and not reading.faults:
+                    self.tools[reading.tool.name] = reading.tool
+                    grants[reading.grant()] = None
+        if place != "outside" and any(not reading.none and reading.item.text for reading in readings):
+            written = {item.anchor: d.written for d in section.tools for item in d.items}
+            for reading in readings:
+                if reading.none:
+                    anchor = reading.item.anchor
+                    self.warn("none-with-tools", anchor, section, declaration=written[anchor])
+        return self.narrowable(tuple(grants)) if place == "phase" else ()
+
+    def misplaced(self, declaration: ToolDeclaration, section: Section, place: Place) -> None:
+        if place == "outside":
+            variant = "list" if declaration.listed else ""
+            self.warn("declaration-outside-phase", declaration.anchor, section, variant, written=declaration.written)
+        elif place == "call":
+            self.warn("call-with-tools", declaration.anchor, section, written=declaration.written)
+
+    def narrowable(self, grants: tuple[Grant, ...]) -> tuple[Grant, ...]:
+        """All categories of a connector, over the whole phase, are like none (T7)."""
+        declared: dict[str, set[str]] = {}
+        for grant in grants:
+            declared.setdefault(grant.tool, set()).update(grant.categories)
+        whole = {
+            name
+            for name, categories in declared.items()
+            if self.tools[name].kind != "standard"
+            and categories
+            and categories == {category.name for category in self.tools[name].categories}
+        }
+        return tuple(replace(grant, narrowable=True) if grant.tool in whole else grant for grant in grants)
+
+    # ------------------------------------------------------------------------------------------- hand-overs
+
+    def read_handovers(self, section: Section, place: Place) -> tuple[Handover, ...]:
+        handovers: list[Handover] = []
+        scopes = (section.values, self.parsed.outside.values)
+        misplaced = {"outside": "handover-outside-phase", "call": "handover-in-call-phase"}.get(place)
+        for declaration in section.handovers:
+            if not declaration.closed:
+                continue
+            if declaration.fence is None:
+                self.report(resolve_detached(declaration, self.catalog), At(declaration.anchor), section)
+                continue
+            if misplaced or declaration.stacked:
+                name = misplaced or "handover-stacked"
+                self.warn(name, declaration.anchor, section, written=declaration.written)
+                continue
+            fence = self.parsed.fences[declaration.fence]
+            handover, faults = resolve_handover(declaration, fence, scopes, self.catalog)
+            for fault in faults:
+                self.report(fault, At(declaration.anchor), section)
+            tool = self.catalog.tool(handover.tool) if handover else None
+            if handover is not None and tool is not None:
+                self.tools[handover.tool] = tool
+                handovers.append(handover)
+        return tuple(handovers)
+
+    # ------------------------------------------------------------------------------------- calls, mentions
+
+    def read_calls(self, section: Section) -> str | None:
+        """The name of the document that the section calls; None where the call is faulty (C1)."""
+        result: str | None = None
+        for index, call in enumerate(section.calls):
+            at = At(call.anchor)
+            if index:
+                self.warn("call-several", call.anchor, section, written=call.written)
+            found = self.project.find(call.target, self.path) if call.target else ()
+            if len(found) == 1:
+                cycle = self.project.cycle(found[0], self.path)
+                if cycle:
+                    self.warn("call-cycle", call.anchor, section, path=cycle)
+                elif not index:
+                    result = found[0].name
+                continue
+            target: tuple[tuple[str, Argument], ...] = (("target", call.target),)
+            if not call.target:
+                self.report(ItemFault("call-unknown", "nameless", ()), at, section)
+            elif found:
+                paths = tuple(document.path for document in found)
+                self.report(ItemFault("call-unknown", "several", (*target, ("paths", paths)), paths[:5]), at, section)
+            else:
+                self.report(ItemFault("call-unknown", "", target, self.project.suggest(call.target)), at, section)
+        return result
+
+    def read_calls_outside(self, section: Section) -> None:
+        for call in section.calls:
+            self.warn("declaration-outside-phase", call.anchor, section, "call", written=call.written)
+
+    def read_mentions(self, section: Section) -> None:
+        """A connector's name in a phase without any declaration (T9)."""
+        if not section.mentionable:
+            return
+        for mention in find_mentions(section, self.catalog.connectors()):
+            tool = self.catalog.tool(mention.name)
+            example = f"{mention.name} の {tool.categories[0].name}" if tool and tool.categories else mention.name
+            at = At(section.mention_anchor + mention.piece, mention.start, mention.end)
+            arguments = (("tool", mention.name), ("example", example))
+            variant = "single" if self.single else ""
+            self.findings.append(Finding("tool-mentioned-undeclared", at, section.number, arguments, (), variant))
+
+
+def _pin(tool: Tool, operation: Operation) -> Pin:
+    return Pin(tool.name, operation.name, operation.effect, operation.description, operation.schema)
+
+
+def _prose_size(section: Section) -> int:
+    return sum(len(segment) for segment in section.body if isinstance(segment, str))
+
+
 def resolve(parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str) -> ResolveOutcome:
     """`path`: the document's own, relative to the project's root. Reads nothing but its arguments."""
-    raise NotImplementedError
+    return _Resolver(parsed, catalog, project, path).resolve()

@@ -1,0 +1,1 @@
+"""From what a document says to what it means: tools, hand-overs, calls, mentions. The resolve stage puts these together."""

@@ -1,0 +1,113 @@
+"""Argument values from the document's literals (V5)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pipeline.document.values import CODE_CLOSE, CODE_OPEN
+
+JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+
+_RUN = r"[A-Za-z0-9_.:/@#-]+"
+_WORD_START, _WORD_END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
+_PLAIN_KEYWORDS = frozenset(("type", "description", "title", "default", "examples", "enum"))
+"""A schema of these only is judged here; any other goes to jsonschema, whose import costs more than a compile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class NoValue:
+    """Why there is none. `written`: the literals found, where they differ (`several`) or are refused by the schema."""
+
+    reason: str
+    written: tuple[str, ...] = ()
+
+
+def find_value(argument: str, schema: dict[str, JsonValue], scopes: Sequence[Sequence[str]]) -> Value | NoValue:
+    """The argument's value: from the first scope (the phase, then what is outside all phases) that gives one."""
+    refused: tuple[str, ...] = ()
+    for scope in scopes:
+        lines = [literal for block in scope for literal in _literals(argument, block)]
+        accepted = _accepted(lines, schema)
+        if not lines:
+            accepted = {word: word for word in _enum_words(schema, scope)}
+        if len(_distinct(accepted)) > 1:
+            return NoValue("several", tuple(accepted))
+        if accepted:
+            return Value(next(iter(accepted.values())))
+        refused = refused or tuple(dict.fromkeys(lines))
+    return NoValue("refused", refused) if refused else NoValue("")
+
+
+def _distinct(values: dict[str, JsonValue]) -> set[str]:
+    return {json.dumps(value, sort_keys=True) for value in values.values()}
+
+
+def _literals(argument: str, block: str) -> Iterator[str]:
+    """`ARGUMENT: VALUE`, `ARGUMENT：VALUE`, `ARGUMENT は VALUE`; blanks and code marks around the name do not matter."""
+    if argument not in block:
+        return
+    name = rf"{_WORD_START}{re.escape(argument)}{_WORD_END}\s*{CODE_CLOSE}?\s*(?:[:：]|は)\s*"
+    value = rf"(?:{CODE_OPEN}(?P<code>[^{CODE_CLOSE}]*){CODE_CLOSE}|「(?P<quoted>[^」]*)」|\"(?P<double>[^\"]*)\"|(?P<run>{_RUN}))"
+    for match in re.finditer(name + value, block):
+        run = match.group("run")
+        if run is not None:
+            run = run.rstrip(".:")
+            if any(char.isalnum() for char in run):
+                yield run
+            continue
+        code = match.group("code")
+        content = code.strip() if code is not None else match.group(match.lastgroup or "quoted")
+        if content.strip():
+            yield content
+
+
+def _enum_words(schema: dict[str, JsonValue], scope: Sequence[str]) -> list[str]:
+    values = schema.get("enum")
+    words = [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+    return [w for w in words if any(re.search(_WORD_START + re.escape(w) + _WORD_END, block) for block in scope)]
+
+
+def _accepted(literals: Sequence[str], schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    accepted: dict[str, JsonValue] = {}
+    for literal in literals:
+        for value in _conversions(literal, schema):
+            if _allows(schema, value):
+                accepted.setdefault(literal, value)
+                break
+    return accepted
+
+
+def _conversions(literal: str, schema: dict[str, JsonValue]) -> Iterator[JsonValue]:
+    """What the literal may stand for, in the order of the schema's types; a string where it names none."""
+    types = schema.get("type", ["string", "integer", "number", "boolean"])
+    for kind in types if isinstance(types, list) else [types]:
+        if kind == "string":
+            yield literal
+        elif kind == "integer" and _INTEGER.fullmatch(literal):
+            yield int(literal)
+        elif kind == "number" and _NUMBER.fullmatch(literal):
+            yield int(literal) if _INTEGER.fullmatch(literal) else float(literal)
+        elif kind == "boolean" and literal in ("true", "false"):
+            yield literal == "true"
+
+
+def _allows(schema: dict[str, JsonValue], value: JsonValue) -> bool:
+    enum = schema.get("enum")
+    if isinstance(enum, list) and not any(type(entry) is type(value) and entry == value for entry in enum):
+        return False
+    if schema.keys() <= _PLAIN_KEYWORDS:
+        return True
+    from jsonschema import Draft202012Validator  # noqa: PLC0415  (see _PLAIN_KEYWORDS)
+
+    return bool(Draft202012Validator(schema).is_valid(value))

@@ -1,0 +1,187 @@
+"""One ITEM of a declaration, looked up in the catalog (T2, T5, T6, T8)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+
+from catalog.fold import fold
+from catalog.model import Category, Operation, Tool
+from catalog.view import CatalogView
+from pipeline.artifacts import Grant, Item
+from pipeline.diagnostics.findings import Argument
+
+NONE_WORD = "なし"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+_LIKE_READ_ONLY = re.compile(r"read|読み?取り|閲覧|参照|のみ")
+_OPTION = re.compile(r"(?P<key>[^:：]*)[:：](?P<value>.*)", re.DOTALL)
+_READ = "read"
+_MAX_SPLITS = 8
+"""A head may hold several の; a tool's name is looked for before the first few of them only."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFault:
+    name: str
+    variant: str
+    arguments: tuple[tuple[str, Argument], ...]
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class ItemReading:
+    """`tool` None: なし (`none`) or a faulty item. An item with faults attaches nothing."""
+
+    item: Item
+    none: bool = False
+    tool: Tool | None = None
+    category: Category | None = None
+    read_only: bool = False
+    options: tuple[tuple[str, str], ...] = ()
+    faults: list[ItemFault] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """How several tools are told apart: the tool's name, or なし."""
+        return self.tool.name if self.tool else NONE_WORD
+
+    def grant(self) -> Grant:
+        """What it attaches (T7, T8); only for a faultless item with a tool."""
+        tool = self.tool
+        if tool is None:
+            raise ValueError("なし grants nothing")
+        categories = (self.category.name,) if self.category else ()
+        operations: tuple[str, ...] | None
+        if tool.kind == "standard":
+            operations = granted_words(tool, self.category, self.read_only)
+        elif tool.operations is None:
+            operations = None
+        else:
+            operations = tuple(o.name for o in select(tool.operations, categories, read_only=self.read_only))
+        narrowable = tool.kind != "standard" and bool(tool.categories) and not categories
+        return Grant(tool.name, tool.kind, categories, self.read_only, operations, self.options, narrowable)
+
+
+def select(operations: tuple[Operation, ...], categories: tuple[str, ...], *, read_only: bool) -> list[Operation]:
+    """The operations of the categories (of all, for none), reads only if asked."""
+    return [o for o in operations if (not categories or o.category in categories) and (not read_only or o.effect == "read")]
+
+
+def granted_words(tool: Tool, category: Category | None, read_only: bool) -> tuple[str, ...]:
+    """The words that a standard tool's item grants (T8)."""
+    grants = dict(tool.grants)
+    if category is not None:
+        return grants.get(category.name, (category.name,))
+    if read_only:
+        return grants.get(_READ, (_READ,))
+    words: dict[str, None] = {}
+    for entry in tool.categories:
+        words.update(dict.fromkeys(grants.get(entry.name, (entry.name,))))
+    return tuple(words)
+
+
+def read_item(item: Item, declaration: str, catalog: CatalogView) -> ItemReading:
+    """Look an item up. `declaration` is the whole as written, for messages."""
+    reading = ItemReading(item)
+    if not item.text:
+        reading.faults.append(ItemFault("tool-unreadable", "empty", (("declaration", declaration),)))
+        return reading
+    if item.head == NONE_WORD and not item.groups and not item.only:
+        reading.none = True
+        return reading
+    name, category = _split(item.head, catalog)
+    tool = catalog.tool(name) if name else None
+    if tool is None or category == "":
+        reading.faults.append(_no_tool(item, declaration, name, category, tool, catalog))
+        return reading
+    reading.tool = tool
+    if category is not None:
+        _read_category(reading, tool, category, declaration, catalog)
+    _read_groups(reading, tool, declaration)
+    return reading
+
+
+def _split(head: str, catalog: CatalogView) -> tuple[str, str | None]:
+    """NAME and CATEGORY. A の may be part of a tool's name or of a word that leads to one."""
+    if "の" not in head or catalog.tool(head) is not None or catalog.known_word(head):
+        return head, None
+    position = -1
+    first: tuple[str, str] | None = None
+    for _ in range(_MAX_SPLITS):
+        position = head.find("の", position + 1)
+        if position < 0:
+            break
+        name, category = head[:position].strip(), head[position + 1 :].strip()
+        if catalog.tool(name) is not None:
+            return name, category
+        first = first or (name, category)
+    return first or (head, None)
+
+
+def _no_tool(
+    item: Item, declaration: str, name: str, category: str | None, tool: Tool | None, catalog: CatalogView
+) -> ItemFault:
+    arguments: tuple[tuple[str, Argument], ...] = (("item", item.text), ("declaration", declaration))
+    if tool is not None:  # `slack の`: the category is missing
+        return ItemFault("tool-unreadable", "", arguments, (tool.name,))
+    suggestions = catalog.suggest_tools(name, category) if name and name != NONE_WORD else ()
+    well_formed = _NAME.fullmatch(unicodedata.normalize("NFKC", name)) is not None and category != ""
+    if well_formed and not catalog.known_word(name):
+        return ItemFault("tool-unknown", "", (*arguments, ("name", name)), suggestions)
+    return ItemFault("tool-unreadable", "", arguments, suggestions)
+
+
+def _read_category(reading: ItemReading, tool: Tool, category: str, declaration: str, catalog: CatalogView) -> None:
+    arguments: tuple[tuple[str, Argument], ...] = (
+        ("item", reading.item.text),
+        ("declaration", declaration),
+        ("tool", tool.name),
+        ("category", category),
+    )
+    if not tool.categories:
+        reading.faults.append(ItemFault("category-not-supported", "", arguments, (tool.name,)))
+        return
+    reading.category = tool.category(fold(category))
+    if reading.category is None:
+        suggestions = catalog.suggest_categories(tool, category)
+        reading.faults.append(ItemFault("category-unknown", "", arguments, suggestions))
+
+
+def _read_groups(reading: ItemReading, tool: Tool, declaration: str) -> None:
+    """`(read-only)` and options, in any order (T2, T8)."""
+    options: dict[str, str] = {}
+    known = {fold(option): option for option in tool.options}
+    base: tuple[tuple[str, Argument], ...] = (
+        ("item", reading.item.text),
+        ("declaration", declaration),
+        ("tool", tool.name),
+    )
+
+    def fault(variant: str, group: str) -> None:
+        arguments = (*base, ("option", group), ("options", tool.options))
+        reading.faults.append(ItemFault("option-unreadable", variant, arguments))
+
+    for group in reading.item.groups:
+        if fold(group) == "read-only":
+            reading.read_only = True
+            continue
+        match = _OPTION.fullmatch(group)
+        key = known.get(fold(match.group("key").strip())) if match else None
+        if match is None or key is None:
+            fault("read-only" if _LIKE_READ_ONLY.search(fold(group)) else "", group)
+        elif not match.group("value").strip():
+            fault("empty", group)
+        elif key in options:
+            fault("repeated", group)
+        else:
+            options[key] = match.group("value").strip()
+    reading.options = tuple(sorted(options.items()))
+    if tool.kind != "standard" or not reading.read_only:
+        return
+    if reading.category is not None:
+        if fold(reading.category.name) != _READ:
+            arguments = (*base, ("category", reading.category.name))
+            reading.faults.append(ItemFault("option-unreadable", "read-only-category", arguments))
+    elif tool.category(_READ) is None and not any(f.name.startswith("category-") for f in reading.faults):
+        reading.faults.append(ItemFault("option-unreadable", "read-only-unsupported", base))
