@@ -16,7 +16,7 @@ from pipeline.diagnostics.visible import visible
 _TAB: Final = 4
 _ELLIPSIS: Final = "…"
 _POINTS_A_COLUMN: Final = 4
-"""Of a longer line only this many code points a column, on both sides of the mark, are looked at: it bounds the work."""
+"""Of a longer line only this many code points a column on both sides of the mark are looked at: it bounds the work."""
 
 
 class Cell(NamedTuple):
