@@ -1,4 +1,4 @@
-"""The compiled form of a catalog: what is looked up often in one small header, and each tool as a line of JSON of its own.
+"""The compiled form of a catalog: what is looked up often in one small header, each tool as a line of JSON of its own.
 
     sha256 of the rest, hexadecimal \\n
     header: a JSON list of entries \\n
@@ -13,11 +13,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import cast
+from typing import TypeAlias
 
 from catalog.definition import OperationDefinition, ToolDefinition
 from catalog.model import Category, Operation, Tool, ToolKind
 from catalog.nodes import Json
+
+_Row: TypeAlias = "tuple[str, ToolKind, str, list[str], list[tuple[str, str, list[str]]], bool, bool, str]"
 
 LOADER_VERSION = "1"
 """Raise it when the same catalog file would be compiled into something else."""
@@ -25,7 +27,10 @@ LOADER_VERSION = "1"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A tool without its operations. `reads_text`/`writes_text`: it has a reading/writing operation with a text argument (V4)."""
+    """A tool whose operations are still packed.
+
+    `reads_text`/`writes_text`: one of them reads/writes and has a text argument (V4).
+    """
 
     name: str
     kind: ToolKind
@@ -126,24 +131,12 @@ def decode(data: bytes) -> tuple[Entry, ...] | None:
     if seal != sha256(rest).hexdigest().encode():
         return None
     header, *payloads = rest.split(b"\n")
-    entries = cast(
-        "list[tuple[str, ToolKind, str, list[str], list[list[object]], bool, bool, str]]", json.loads(header)
-    )
+    rows: list[_Row] = json.loads(header)
     return tuple(
-        Entry(
-            name,
-            kind,
-            title,
-            tuple(hints),
-            tuple(
-                Category(str(word), str(label), tuple(cast("list[str]", words))) for word, label, words in categories
-            ),
-            reads_text,
-            writes_text,
-            digest,
-            payload,
-        )
-        for (name, kind, title, hints, categories, reads_text, writes_text, digest), payload in zip(
-            entries, payloads, strict=True
-        )
+        Entry(row[0], row[1], row[2], tuple(row[3]), _unpack(row[4]), row[5], row[6], row[7], payload)
+        for row, payload in zip(rows, payloads, strict=True)
     )
+
+
+def _unpack(categories: list[tuple[str, str, list[str]]]) -> tuple[Category, ...]:
+    return tuple(Category(name, title, tuple(hints)) for name, title, hints in categories)

@@ -30,7 +30,7 @@ class OperationDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """One tool as its file gives it, checked. `operations` None: unknown (T11). `extras`: source and server. `line`: where it begins."""
+    """One tool. `operations` None: unknown (T11). `extras`: source and server. `line`: where it begins."""
 
     name: str
     kind: ToolKind

@@ -83,13 +83,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{where} is empty. Write a name.",
     ),
     "name-undeclarable": (
-        "{where} の名前「{name}」は宣言に書けません。前後の空白、改行、, + 、 括弧、空白つきの「の」「と」、「なし」を避けてください。",
+        "{where} の名前「{name}」は宣言に書けません。"
+        "前後の空白、改行、, + 、 括弧、空白つきの「の」「と」、「なし」を避けてください。",
         '{where}: no declaration can name "{name}". Avoid blanks at its ends, line breaks, commas, +, parentheses, '
         "a の or と between blanks, and なし.",
     ),
     "name-duplicate": (
-        "{where} の名前「{name}」は {first} 行目の「{other}」と重複しています（全角と半角、大文字と小文字は区別しません）。",
-        '{where}: the name "{name}" equals "{other}" on line {first} (full and half width, upper and lower case are the same).',
+        "{where} の名前「{name}」は {first} 行目の「{other}」と重複しています"
+        "（全角と半角、大文字と小文字は区別しません）。",
+        '{where}: the name "{name}" equals "{other}" on line {first} '
+        "(full and half width, upper and lower case are the same).",
     ),
     "word-duplicate": (
         "{where} に「{word}」が 2 回あります。1 つにしてください。",
@@ -140,7 +143,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{where} has both a command and a url. Keep one.",
     ),
     "server-is-tool": (
-        "MCP サーバーの名前「{name}」は、カタログの道具「{other}」と同じです。どちらを指すか決まらないので、サーバーの名前を変えてください。",
+        "MCP サーバーの名前「{name}」は、カタログの道具「{other}」と同じです。"
+        "どちらを指すか決まらないので、サーバーの名前を変えてください。",
         'the MCP server "{name}" has the name of the catalog\'s tool "{other}". '
         "A declaration could not tell them apart: rename the server.",
     ),
@@ -149,7 +153,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 
 
 class CatalogError(Exception):
-    """`file` cannot be used: `reason` is a key of `MESSAGES`; `line` is 1-based, None where the file could not be read at all."""
+    """`file` cannot be used. `reason`: a key of `MESSAGES`. `line`: 1-based, None where nothing could be read."""
 
     def __init__(self, file: str, line: int | None, reason: str, **arguments: str | int) -> None:
         super().__init__(file, line, reason, arguments)

@@ -1,4 +1,4 @@
-"""JSON (RFC 8259) with lines: like `json.loads`, but every value knows where it stands, keys are unique, depth is bounded."""
+"""JSON (RFC 8259) with lines: every value knows where it stands, keys are unique, depth is bounded."""
 
 from __future__ import annotations
 
@@ -115,6 +115,5 @@ class _Reader:
 
     def _fault(self, expected: str) -> Fault:
         got = self._peek()
-        return Fault(
-            self._line, "json-syntax", detail=f"expected {expected}, found {got!r}" if got else f"expected {expected}"
-        )
+        found = f"found {got!r}" if got else "the file ends"
+        return Fault(self._line, "json-syntax", detail=f"expected {expected}, {found}")

@@ -1,7 +1,7 @@
 """Whether an operation's schema is well-formed JSON Schema, so that nothing later stumbles over it.
 
-Only the shape of the keywords is looked at (what the 2020-12 meta-schema says of them): a schema that is merely unwise is
-the lint's business. Written by hand because the answer must carry a line.
+Only the shape of the keywords is looked at (what the 2020-12 meta-schema says of them): a schema that is merely unwise
+is the lint's business. Written by hand because the answer must carry a line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading catalogs from disk: shipped data or files instead of it, compiled once, and the servers of an `mcpServers` file."""
+"""Reading catalogs from disk: shipped data or files in its place, compiled once, and an `mcpServers` file's servers."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _load_files(paths: Sequence[Path], folders: Sequence[Path]) -> tuple[Entry, 
         if cached is not None:
             return cached
     # Imported here because they bring PyYAML and the schema checks, which a cached catalog does not need.
-    from catalog.catalog_file import read_catalog
-    from catalog.yaml_reader import read_yaml
+    from catalog.catalog_file import read_catalog  # noqa: PLC0415
+    from catalog.yaml_reader import read_yaml  # noqa: PLC0415
 
     merged: dict[str, ToolDefinition] = {}
     for path, content in zip(paths, contents, strict=True):
@@ -60,8 +60,8 @@ def _load_files(paths: Sequence[Path], folders: Sequence[Path]) -> tuple[Entry, 
 
 def _load_servers(path: Path, entries: Sequence[Entry]) -> tuple[Entry, ...]:
     # Imported here because most projects add no server.
-    from catalog.json_reader import read_json
-    from catalog.mcp_config import read_servers
+    from catalog.json_reader import read_json  # noqa: PLC0415
+    from catalog.mcp_config import read_servers  # noqa: PLC0415
 
     servers = _parse(path, _bytes(path), read_json, read_servers)
     taken = {fold(entry.name): entry.name for entry in entries}

@@ -1,7 +1,7 @@
 """An `mcpServers` file: its servers become connectors without categories whose operations are unknown (T11).
 
-The file belongs to the user's MCP client as well, so keys that are not ours pass unread. Values of environment variables and
-headers are secrets: only their names are kept.
+The file belongs to the user's MCP client as well, so keys that are not ours pass unread. Values of environment
+variables and headers are secrets: only their names are kept.
 """
 
 from __future__ import annotations
@@ -53,5 +53,5 @@ def _server(node: Node, where: str) -> dict[str, Json]:
             values = mapping(entries[key], f"{where}.{key}")
             for name, value in values.items():
                 text(value, f"{where}.{key}.{name}")
-            result[key] = sorted(values)
+            result[key] = list[Json](sorted(values))
     return result

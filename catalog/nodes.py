@@ -1,4 +1,4 @@
-"""A value read from YAML or JSON together with the lines on which it stands, so that every fault can be shown in place."""
+"""A value read from YAML or JSON with the lines on which it stands, so that every fault can be shown in place."""
 
 from __future__ import annotations
 

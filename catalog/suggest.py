@@ -1,8 +1,9 @@
-"""What somebody may have meant by a word that is no tool (T5) or no category of its tool (T6). Only the catalog's words decide.
+"""What somebody may have meant by a word that is no tool (T5) or no category of its tool (T6).
 
-A word of the catalog is *found* in what was written when it is equal (after `words.loose`), a plural of it, a close spelling,
-or stands in it as a whole word (`メール送信`). A tool's word and a word of one of its categories together (`Googleカレンダー`) mean that
-category. Kinds of likeness are told apart by a score from 0 to 100; the numbers only order them and cut off noise.
+Only the catalog's words decide. One is *found* in what was written when it is equal (after `words.loose`), a plural, a
+close spelling, or stands in it as a whole word (`メール送信`). A tool's word and a word of one of its categories
+together (`Googleカレンダー`) mean that category. Kinds of likeness are told apart by a score from 0 to 100; the
+numbers only order them and cut off noise.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PLURAL = 97
 _COMPOUND = 95
 _PART = 85
 _WRITTEN_CATEGORY = 3
-_NOISE_BELOW_BEST = 20
+_NOISE_BELOW_BEST = 12
 
 
 class _Target(NamedTuple):
@@ -45,7 +46,7 @@ class Suggester:
     """Over the tools of one catalog. Built on the first mistake; remembers its answers."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        self._words: dict[str, dict[_Target, int]] = {}
+        self._words: dict[str, dict[_Target, float]] = {}
         self._category_words: dict[str, frozenset[str]] = {}
         for entry in entries:
             self._learn(entry)
@@ -68,7 +69,7 @@ class Suggester:
                 own.add(singular(loose(word)))
         self._category_words[entry.name] = frozenset(own)
 
-    def _add(self, word: str, target: _Target, score: int) -> None:
+    def _add(self, word: str, target: _Target, score: float) -> None:
         key = loose(word)
         for spelling, worth in ((key, score), (singular(key), min(score, _PLURAL))):
             if spelling:
@@ -76,7 +77,7 @@ class Suggester:
                 known[target] = max(known.get(target, 0), worth)
 
     def tools(self, name: str, category: str | None) -> tuple[str, ...]:
-        """Suggestions for an item `NAME` or `NAME の CATEGORY` that names no tool, best first, at most MAX_SUGGESTIONS."""
+        """For an item `NAME` or `NAME の CATEGORY` that names no tool: best first, at most MAX_SUGGESTIONS (T5)."""
         asked = (name, category or "")
         answer = self._answers.get(asked)
         if answer is None:
@@ -100,10 +101,8 @@ class Suggester:
                 if not target.category and written in self._category_words[target.tool]:
                     scores[target] += _WRITTEN_CATEGORY
         least = max(scores.values()) - _NOISE_BELOW_BEST
-        ranked = sorted(
-            (target for target in scores if scores[target] >= least), key=lambda each: (-scores[each], each)
-        )
-        return tuple(target.text for target in ranked[:MAX_SUGGESTIONS])
+        ranked = sorted((-score, target) for target, score in scores.items() if score >= least)
+        return tuple(target.text for _, target in ranked[:MAX_SUGGESTIONS])
 
     def _likenesses(self, query: str, pieces: tuple[str, ...]) -> Iterator[tuple[_Target, float]]:
         yield from self._words.get(query, {}).items()
@@ -121,8 +120,8 @@ class Suggester:
 
     def _typos(self, query: str) -> Iterator[tuple[_Target, float]]:
         # Imported here because a document without a mistake never needs it.
-        from rapidfuzz.distance import OSA
-        from rapidfuzz.process import extract
+        from rapidfuzz.distance import OSA  # noqa: PLC0415
+        from rapidfuzz.process import extract  # noqa: PLC0415
 
         most = _allowed_edits(len(query), has_kanji(query))
         if most == 0:
@@ -144,7 +143,7 @@ class Suggester:
             for start in range(len(pieces)):
                 for end in range(start + 1, len(pieces) + 1):
                     word = "".join(pieces[start:end])
-                    if 1 < len(word) < len(query) and len(word) * 10 >= len(query) * 3:
+                    if 1 < len(word) < len(query) and len(word) * 4 >= len(query):
                         found.add(word)
         for length in range((len(query) + 1) // 2, len(query) - 1):
             for word in (query[:length], query[-length:]):
@@ -169,7 +168,7 @@ class Suggester:
 
 
 def categories(tool: Tool, written: str) -> tuple[str, ...]:
-    """`TOOL の CATEGORY` for the tool's categories, closest first, then in the catalog's order, at most MAX_SUGGESTIONS."""
+    """`TOOL の CATEGORY`: the tool's categories, closest first, then in the catalog's order (T6)."""
     query = loose(written)[:_MAX_LENGTH]
     scored = [(-_category_likeness(query, entry), index) for index, entry in enumerate(tool.categories)]
     return tuple(f"{tool.name} の {tool.categories[index].name}" for _, index in sorted(scored)[:MAX_SUGGESTIONS])
@@ -177,7 +176,7 @@ def categories(tool: Tool, written: str) -> tuple[str, ...]:
 
 def _category_likeness(query: str, category: Category) -> float:
     # Imported here because a document without a mistake never needs it.
-    from rapidfuzz.distance import OSA
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
 
     best = 0.0
     for each in (category.name, category.title, *category.hints):
@@ -205,7 +204,7 @@ def _allowed_edits(length: int, kanji: bool) -> int:
 
 
 def _too_weak(word: str, query: str) -> bool:
-    """One letter exchanged for another makes another word of a very short one (zoom, room), and so does the first letter (slack, black)."""
+    """One letter exchanged makes another word of a very short one (zoom, room); so does the first letter (black)."""
     if len(word) != len(query):
         return False
     differing = [index for index, (mine, theirs) in enumerate(zip(word, query, strict=True)) if mine != theirs]

@@ -1,5 +1,5 @@
-"""What the resolve stage may ask of a catalog. Every answer is a *read* that the stage's trace records (R1): asking again
-after the catalog changed tells whether the stage must run again."""
+"""What the resolve stage may ask of a catalog. Every answer is a *read* that the stage's trace records (R1): asking
+again after the catalog changed tells whether the stage must run again."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ class CatalogView(Protocol):
         ...
 
     def receivers(self, read_only: bool) -> tuple[str, ...]:
-        """The MCP tools with an operation that receives text, reading or writing as asked (V4, AOP307), at most five."""
+        """The MCP tools with an operation that receives text, reading or writing (V4, AOP307), at most five."""
         ...

@@ -48,13 +48,13 @@ def _read(loader: _Events) -> Node:
     documents = 0
     while loader.check_event():
         event = loader.get_event()
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
                 raise Fault(line, "yaml-documents")
         elif isinstance(event, yaml.AliasEvent):
-            raise Fault(line, "yaml-alias", name=event.anchor)
+            raise Fault(line, "yaml-alias", name=event.anchor or "")
         elif isinstance(event, yaml.ScalarEvent):
             _refuse_tag(event.tag, line)
             if builder.awaits_key:
