@@ -11,7 +11,7 @@ from pipeline.stores.protocol import TRACES_PER_KEY, StoreStats, check_digest, c
 
 
 class MemoryStore:
-    """A `Store` in dictionaries. `close` keeps the content, so that one instance can stand for several compiles in a row."""
+    """A `Store` in dictionaries. `close` keeps the content: one instance can stand for several compiles in a row."""
 
     def __init__(self) -> None:
         self._blobs: dict[str, bytes] = {}

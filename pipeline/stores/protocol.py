@@ -1,10 +1,10 @@
-"""The artifact store: where stages keep what they made. Memory, files and S3 implement this and pass one conformance suite.
+"""The artifact store: where stages keep what they made. Memory, files and S3 implement this and pass one test-suite.
 
 Three kinds of entry, each with its own rule:
 
 * *blobs*: immutable bytes under the sha256 of their content. Written once, verified on every read.
-* *traces*: for a key, the runs that were recorded under it, newest first. Each is small bytes; a reader takes the first whose
-  recorded reads still hold. Adding an equal trace again changes nothing but its rank.
+* *traces*: for a key, the runs that were recorded under it, newest first. Each is small bytes; a reader takes the first
+  whose recorded reads still hold. Adding an equal trace again changes nothing but its rank.
 * *pointers*: small mutable bytes under a name (the last compile of a document), moved by compare-and-set.
 
 A digest is 64 lower-case hex digits; a trace's key and a pointer's name are `KEY_RULE`. Anything else is a ValueError.
@@ -44,7 +44,7 @@ def check_digest(digest: str) -> str:
 class StoreError(Exception):
     """The store could not be read or written: ours, not the user's. The message says what, where and what to do.
 
-    `fault` is what kind of trouble it is, `where` the path as the user named it, `detail` the cause in the system's words.
+    `fault` is the kind of trouble, `where` the path as the user named it, `detail` the cause in the system's words.
     """
 
     def __init__(self, fault: Fault, where: str, detail: str = "") -> None:
@@ -78,15 +78,17 @@ class StoreStats:
 
 
 class Store(Protocol):
-    """Safe for several processes and threads at once, each with an instance of its own. Writes may be gathered until `flush`;
-    an instance reads its own writes at once."""
+    """Safe for several processes and threads at once, each with an instance of its own. Writes may be gathered until
+    `flush`; an instance reads its own writes at once."""
 
     def get_blob(self, digest: str) -> bytes | None:
         """The bytes of that sha256 hex digest, None if absent. Raises DamagedBlob, StoreError."""
         ...
 
     def get_blobs(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """Several at once, for planning over a library. Absent and damaged ones are left out: `get_blob` tells which. Raises StoreError."""
+        """Several at once, for planning over a library. Raises StoreError.
+
+        Absent and damaged ones are left out: `get_blob` tells which of the two."""
         ...
 
     def put_blob(self, data: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Language: TypeAlias = Literal["ja", "en"]
@@ -12,37 +13,42 @@ Fault: TypeAlias = Literal[
 
 _SENTENCES: dict[Fault, tuple[str, str]] = {
     "denied": (
-        "{where}: キャッシュに書き込めません（{detail}）。このフォルダーに書き込めるようにするか、別のフォルダーを指定してください。",
+        "{where}: キャッシュに書き込めません（{detail}）。"
+        "このフォルダーに書き込めるようにするか、別のフォルダーを指定してください。",
         "{where}: the cache cannot be written ({detail}). Make the folder writable, or name another one.",
     ),
     "not-a-folder": (
-        "{where}: キャッシュの置き場所がフォルダーではありません。同じ名前のファイルを移すか、別のフォルダーを指定してください。",
-        "{where}: the cache needs a folder, and this is none. Move the file of that name away, or name another folder.",
+        "{where}: キャッシュの置き場所がフォルダーではありません（{detail}）。"
+        "同じ名前のファイルを移すか、別のフォルダーを指定してください。",
+        "{where}: the cache needs a folder, and this is none ({detail}). "
+        "Move the file of that name away, or name another folder.",
     ),
     "full": (
-        "{where}: 空き容量が足りず、キャッシュに書き込めません（{detail}）。空きを作るか、`aop cache prune` で小さくするか、"
-        "別のフォルダーを指定してください。",
-        "{where}: no space left to write the cache ({detail}). Free some, shrink the cache with `aop cache prune`, "
-        "or name another folder.",
+        "{where}: 空き容量が足りず、キャッシュに書き込めません（{detail}）。"
+        "空きを作るか、`aop cache prune` で小さくするか、別のフォルダーを指定してください。",
+        "{where}: no space left to write the cache ({detail}). "
+        "Free some, shrink the cache with `aop cache prune`, or name another folder.",
     ),
     "busy": (
-        "{where}: 別のプロセスがキャッシュを長く使っています（{detail}）。それが終わってから、もう一度実行してください。",
+        "{where}: 別のプロセスがキャッシュを長く使っています（{detail}）。"
+        "それが終わってから、もう一度実行してください。",
         "{where}: another process has kept the cache locked for long ({detail}). Run again when it has ended.",
     ),
     "unusable": (
-        "{where}: キャッシュを読み書きできません（{detail}）。ディスクの空き、ファイルの大きさの制限、ディスクの異常を確かめるか、"
-        "別のフォルダーを指定してください。",
-        "{where}: the cache cannot be read or written ({detail}). Check free space, limits on file sizes and the disk, "
-        "or name another folder.",
+        "{where}: キャッシュを読み書きできません（{detail}）。"
+        "ディスクの空き、ファイルの大きさの制限、ディスクの異常を確かめるか、別のフォルダーを指定してください。",
+        "{where}: the cache cannot be read or written ({detail}). "
+        "Check free space, limits on file sizes and the disk, or name another folder.",
     ),
     "too-large": (
         "{where}: {detail} バイトはキャッシュの 1 件として大きすぎます。文書を分けてください。",
         "{where}: {detail} bytes are too many for one entry of the cache. Split the document.",
     ),
     "damaged": (
-        "{where}: キャッシュを新しく作りましたが、すぐにまた壊れていました（{detail}）。ディスクの異常が疑われます。"
-        "別のフォルダーを指定してください。",
-        "{where}: the cache was begun anew and is damaged again at once ({detail}). The disk may be faulty: name another folder.",
+        "{where}: キャッシュを新しく作りましたが、すぐにまた壊れていました（{detail}）。"
+        "ディスクの異常が疑われます。別のフォルダーを指定してください。",
+        "{where}: the cache was begun anew and is damaged again at once ({detail}). "
+        "The disk may be faulty: name another folder.",
     ),
     "damaged-blob": (
         "{where}: 保存した内容 {detail} が壊れていたので捨てました。もう一度コンパイルすると作り直されます。",
@@ -53,8 +59,10 @@ _SENTENCES: dict[Fault, tuple[str, str]] = {
         "{where}: the cache has been closed. Open it again.",
     ),
     "set-aside": (
-        "{where} が壊れていた（{detail}）ので、新しいキャッシュを作りました。壊れたファイルは消してかまいません。中身は次のコンパイルで作り直されます。",
-        "{where} was damaged ({detail}), so a new cache was begun. The damaged file may be deleted; what it held is compiled again.",
+        "{where} が壊れていた（{detail}）ので、新しいキャッシュを作りました。"
+        "壊れたファイルは消してかまいません。中身は次のコンパイルで作り直されます。",
+        "{where} was damaged ({detail}), so a new cache was begun. "
+        "The damaged file may be deleted; what it held is compiled again.",
     ),
 }
 
@@ -63,3 +71,18 @@ def sentence(fault: Fault, language: Language, where: str, detail: str) -> str:
     """`where` and `detail` are put in as they are."""
     japanese, english = _SENTENCES[fault]
     return (japanese if language == "ja" else english).format(where=where, detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that a store got over by itself and the user should know. `str(note)` is the English sentence."""
+
+    fault: Fault
+    where: str
+    detail: str
+
+    def text(self, language: Language) -> str:
+        return sentence(self.fault, language, self.where, self.detail)
+
+    def __str__(self) -> str:
+        return self.text("en")

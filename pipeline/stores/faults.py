@@ -1,0 +1,68 @@
+"""What SQLite and the operating system report: as a `StoreError`, or as damage that the file store gets over."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+
+from pipeline.stores.protocol import StoreError
+from pipeline.stores.tables import Damage
+from pipeline.stores.texts import Fault
+
+_PRIMARY = 0xFF  # SQLite's extended result codes keep the primary one in the low byte
+
+# Our statements are fixed, so a missing table or column, a wrong type or a violated constraint is a damaged file, too.
+_DAMAGE = {
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_CONSTRAINT,
+    sqlite3.SQLITE_MISMATCH,
+    sqlite3.SQLITE_TOOBIG,
+    sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_EMPTY,
+}
+_READ_FAILURES = {sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS}
+
+_FAULTS: dict[int, Fault] = {
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_READONLY: "denied",
+    sqlite3.SQLITE_CANTOPEN: "denied",
+    sqlite3.SQLITE_PERM: "denied",
+    sqlite3.SQLITE_AUTH: "denied",
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_LOCKED: "busy",
+    sqlite3.SQLITE_PROTOCOL: "busy",
+}
+
+_OS_FAULTS: dict[int | None, Fault] = {
+    errno.EACCES: "denied",
+    errno.EPERM: "denied",
+    errno.EROFS: "denied",
+    errno.ENOTDIR: "not-a-folder",
+    errno.EEXIST: "not-a-folder",
+    errno.ENOSPC: "full",
+    errno.EDQUOT: "full",
+    errno.EFBIG: "full",
+}
+
+
+def _code(error: sqlite3.Error) -> int:
+    # Errors that the sqlite3 module raises by itself carry no code.
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_INTERNAL)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the database file is at fault, so that a new one helps."""
+    if isinstance(error, Damage):
+        return True
+    code = _code(error)
+    return code & _PRIMARY in _DAMAGE or code in _READ_FAILURES
+
+
+def translate(error: sqlite3.Error | OSError, where: str) -> StoreError:
+    if isinstance(error, OSError):
+        return StoreError(_OS_FAULTS.get(error.errno, "unusable"), where, error.strerror or str(error))
+    if is_damage(error):
+        return StoreError("damaged", where, str(error))
+    return StoreError(_FAULTS.get(_code(error) & _PRIMARY, "unusable"), where, str(error))

@@ -1,0 +1,83 @@
+"""The names of a folder's databases: `store-v<schema>-<generation>.db`. Our schema's highest generation is the store.
+
+A database that is damaged is not repaired and not renamed: the next generation is begun beside it. A name is thus never
+used twice, which matters with SQLite's write-ahead log: it belongs to its database by name alone, and a process that
+still has a renamed file open could pick up, or delete, the log of the file that took its place. Other schema versions
+have other names, so that two versions of the program can use one folder in turn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+_NAME = re.compile(r"store-v(\d{1,9})-(\d{1,9})\.db")
+_OURS = re.compile(r"store-v\d{1,9}[-.].*")
+_COMPANIONS = ("", "-wal", "-shm", "-journal")  # the database goes first: a log without it is litter, never the reverse
+_NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+KEPT_DAMAGED = 1
+UNUSED_AFTER_S = 30 * 24 * 3600
+
+
+def database(folder: Path, schema: int, generation: int) -> Path:
+    return folder / f"store-v{schema}-{generation}.db"
+
+
+def current(folder: Path, schema: int) -> int:
+    """The highest generation of that schema, 0 if there is none. Raises OSError."""
+    found = (_NAME.fullmatch(name) for name in os.listdir(folder))  # noqa: PTH208 - names are enough, and this is start-up
+    return max((int(name[2]) for name in found if name and int(name[1]) == schema), default=0)
+
+
+def begin(folder: Path, schema: int, generation: int, fill: Callable[[Path], None]) -> None:
+    """Make that generation's database with `fill`, unless somebody else has just made it. Raises OSError, and what
+    `fill` raises.
+
+    It appears under its name only when it is complete, so nobody ever opens half a database.
+    """
+    draft = folder / f"store-v{schema}.draft-{os.getpid()}-{os.urandom(4).hex()}"
+    target = database(folder, schema, generation)
+    try:
+        fill(draft)
+        _publish(draft, target)
+    finally:
+        _remove(draft)
+    for older in range(max(1, generation - 10), generation - KEPT_DAMAGED):
+        _remove(database(folder, schema, older))
+    with contextlib.suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as ignored:
+        ignored.write("store-v*\n")
+
+
+def _publish(draft: Path, target: Path) -> None:
+    try:
+        os.link(draft, target)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # A file system without hard links. Two processes that begin at the same moment may then replace each other's
+        # empty database: the one that lost compiles into a file that vanishes, and nothing else happens.
+        if not target.exists():
+            draft.rename(target)
+
+
+def sweep(folder: Path, schema: int, now: float) -> None:
+    """Remove what other schema versions and interrupted beginnings left, if not written for `UNUSED_AFTER_S`."""
+    for path in folder.iterdir():
+        name = _NAME.fullmatch(path.name.removesuffix("-wal").removesuffix("-shm"))
+        if _OURS.fullmatch(path.name) is None or (name is not None and int(name[1]) == schema):
+            continue
+        with contextlib.suppress(OSError):
+            if now - path.stat().st_mtime > UNUSED_AFTER_S:
+                path.unlink()
+
+
+def _remove(path: Path) -> None:
+    for companion in _COMPANIONS:
+        with contextlib.suppress(OSError):
+            path.with_name(path.name + companion).unlink()

@@ -1,0 +1,283 @@
+"""The tables of the file store, and every SQL statement on them. Errors are sqlite3's (`faults.py` reads them).
+
+Content is kept apart from what describes it: looking up, touching, counting and choosing what to prune only read and
+write narrow rows. A content's id grows with time, so it is also the rank of a trace, and decides between entries that
+were last used on the same day. Rows are read as `object` and checked: a damaged file may yield anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pipeline.stores.protocol import TRACES_PER_KEY, StoreStats
+
+SCHEMA = 1
+"""Raised with any change of the tables or of what is stored in them."""
+
+BUSY_S = 30.0
+
+_TABLES = """
+CREATE TABLE content (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE blob (
+  digest BLOB PRIMARY KEY, id INTEGER NOT NULL, size INTEGER NOT NULL, used INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE trace (
+  key BLOB NOT NULL, id INTEGER NOT NULL, size INTEGER NOT NULL, crc INTEGER NOT NULL, used INTEGER NOT NULL,
+  PRIMARY KEY (key, id)
+) WITHOUT ROWID;
+CREATE TABLE pointer (name BLOB NOT NULL UNIQUE, crc INTEGER NOT NULL, value BLOB NOT NULL);
+"""
+
+Row = tuple[object, ...]
+
+
+class Damage(sqlite3.DatabaseError):
+    """The database holds what no statement of ours can have written."""
+
+
+def create(path: Path) -> None:
+    """An empty database at `path`, complete and closed."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        # 8 KiB pages hold the usual two or three entries of 2-3 KB without much waste, and keep small changes small.
+        connection.executescript(
+            f"PRAGMA page_size = 8192; PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL;"
+            f"BEGIN; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;"
+        )
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open an existing database. Raises Damage if it is not one of this schema.
+
+    synchronous = OFF: SQLite never waits for the disk. A killed process loses nothing (the operating system has the
+    pages); a power cut may lose or damage the file, which every read detects, and a lost cache costs one compile.
+    No mmap: reading a file that somebody truncates would end the process.
+    """
+    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    try:
+        connection.text_factory = bytes  # a damaged row must not fail on decoding
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA cache_size = -16000")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA secure_delete = OFF")
+        version = connection.execute("PRAGMA user_version").fetchone()
+        if version != (SCHEMA,):
+            raise Damage(f"schema version {version}, expected {SCHEMA}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """A write transaction: taken at once, so that what it reads is still true when it writes."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # SQLite has rolled back by itself after some errors
+            connection.execute("ROLLBACK")
+        raise
+
+
+def checksum(key: bytes, data: bytes) -> int:
+    """Covers the key too: a row that ended up under another key is damaged."""
+    return zlib.crc32(data, zlib.crc32(key))
+
+
+def _select(connection: sqlite3.Connection, sql: str, keys: Sequence[bytes]) -> list[Row]:
+    """Rows of `sql`, whose `{}` is the list of keys, asked in a few fixed sizes so that statements stay prepared."""
+    rows: list[Row] = []
+    start = 0
+    while start < len(keys):
+        left = len(keys) - start
+        size = 1 if left == 1 else 16 if left <= 16 else 200
+        chunk = list(keys[start : start + size])
+        chunk += chunk[-1:] * (size - len(chunk))
+        rows += connection.execute(sql.format(",".join("?" * size)), chunk).fetchall()
+        start += size
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------- reading
+
+
+def blobs(connection: sqlite3.Connection, digests: Sequence[bytes]) -> list[Row]:
+    """(digest, id, used, data); data is None where the content is lost."""
+    sql = "SELECT b.digest, b.id, b.used, c.data FROM blob b LEFT JOIN content c ON c.id = b.id WHERE b.digest IN ({})"
+    return _select(connection, sql, digests)
+
+
+def whole_blobs(connection: sqlite3.Connection, digests: Sequence[bytes]) -> set[object]:
+    """Those that are stored and have their content, as far as sizes tell."""
+    sql = (
+        "SELECT b.digest FROM blob b JOIN content c ON c.id = b.id "
+        "WHERE b.digest IN ({}) AND typeof(c.data) = 'blob' AND length(c.data) = b.size"
+    )
+    return {row[0] for row in _select(connection, sql, digests)}
+
+
+def traces(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[Row]:
+    """(key, id, used, crc, data); data is None where the content is lost."""
+    sql = (
+        "SELECT t.key, t.id, t.used, t.crc, c.data FROM trace t LEFT JOIN content c ON c.id = t.id WHERE t.key IN ({})"
+    )
+    return _select(connection, sql, keys)
+
+
+def pointers(connection: sqlite3.Connection, names: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Those that are there and undamaged: a damaged pointer counts as absent, and can be set again."""
+    found: dict[bytes, bytes] = {}
+    for name, crc, value in _select(connection, "SELECT name, crc, value FROM pointer WHERE name IN ({})", names):
+        if isinstance(name, bytes) and isinstance(value, bytes) and checksum(name, value) == crc:
+            found[name] = value
+    return found
+
+
+def stats(connection: sqlite3.Connection) -> StoreStats:
+    sql = (
+        "SELECT b.n, b.size, t.n, t.size, p.n FROM (SELECT count(*) n, total(size) size FROM blob) b, "
+        "(SELECT count(*) n, total(size) size FROM trace) t, (SELECT count(*) n FROM pointer) p"
+    )
+    row = connection.execute(sql).fetchone()
+    return StoreStats(*(int(number) for number in row))
+
+
+# ------------------------------------------------------------------------------- writing, inside `transaction`
+
+
+def next_id(connection: sqlite3.Connection) -> int:
+    (last,) = connection.execute("SELECT max(id) FROM content").fetchone()
+    if last is not None and not 0 < last < 1 << 60:
+        raise Damage(f"content id {last}")
+    return (last or 0) + 1
+
+
+def add_blobs(connection: sqlite3.Connection, new: dict[bytes, bytes], day: int) -> None:
+    """Digest to data. One that is already there only counts as used."""
+    there = whole_blobs(connection, list(new))
+    connection.executemany("UPDATE blob SET used = ? WHERE digest = ? AND used < ?", [(day, key, day) for key in there])
+    missing = [(digest, data) for digest, data in new.items() if digest not in there]
+    first = next_id(connection)
+    connection.executemany("INSERT INTO content VALUES (?, ?)", [(first + i, b) for i, (_, b) in enumerate(missing)])
+    rows = [(digest, first + i, len(data), day) for i, (digest, data) in enumerate(missing)]
+    connection.executemany("INSERT OR REPLACE INTO blob VALUES (?, ?, ?, ?)", sorted(rows))
+
+
+def add_traces(connection: sqlite3.Connection, new: dict[bytes, list[bytes]], day: int) -> None:
+    """Key to traces, newest last: makes them the newest of their key, and drops those beyond the limit."""
+    sql = "SELECT key, id, size, crc FROM trace WHERE key IN ({})"
+    kept: dict[object, dict[int, tuple[object, object]]] = {}
+    for key, number, size, crc in _select(connection, sql, list(new)):
+        if isinstance(number, int):
+            kept.setdefault(key, {})[number] = (size, crc)
+    contents: list[tuple[int, bytes]] = []
+    rows: list[tuple[bytes, int, int, int, int]] = []
+    dropped: list[tuple[bytes, int]] = []
+    number = next_id(connection)
+    for key, added in new.items():
+        old = kept.get(key, {})
+        if (
+            len(added) == 1
+            and old
+            and old[max(old)] == _mark(key, added[0])
+            and _content(connection, max(old)) == added[0]
+        ):
+            continue  # it is the newest already
+        for trace in added:
+            mark = _mark(key, trace)
+            same = [i for i, known in old.items() if known == mark and _content(connection, i) == trace]
+            for i in same:
+                del old[i]
+                dropped.append((key, i))
+            contents.append((number, trace))
+            rows.append((key, number, *mark, day))
+            number += 1
+        beyond = len(old) + len(added) - TRACES_PER_KEY
+        if beyond > 0:
+            dropped += [(key, i) for i in sorted(old)[:beyond]]
+    drop_traces(connection, dropped)
+    connection.executemany("INSERT INTO content VALUES (?, ?)", contents)
+    connection.executemany("INSERT INTO trace VALUES (?, ?, ?, ?, ?)", sorted(rows))
+
+
+def _mark(key: bytes, trace: bytes) -> tuple[int, int]:
+    """Different marks, different traces."""
+    return len(trace), checksum(key, trace)
+
+
+def _content(connection: sqlite3.Connection, number: int) -> object:
+    row = connection.execute("SELECT data FROM content WHERE id = ?", (number,)).fetchone()
+    return None if row is None else row[0]
+
+
+def drop_blobs(connection: sqlite3.Connection, dropped: Sequence[tuple[bytes, int]]) -> None:
+    """By digest and content id: one that somebody has stored anew in the meantime stays."""
+    connection.executemany("DELETE FROM blob WHERE digest = ? AND id = ?", dropped)
+    connection.executemany("DELETE FROM content WHERE id = ?", [(number,) for _, number in dropped])
+
+
+def drop_traces(connection: sqlite3.Connection, dropped: Sequence[tuple[bytes, int]]) -> None:
+    connection.executemany("DELETE FROM trace WHERE key = ? AND id = ?", dropped)
+    connection.executemany("DELETE FROM content WHERE id = ?", [(number,) for _, number in dropped])
+
+
+def drop_oldest(connection: sqlite3.Connection, excess: int) -> StoreStats:
+    """Drop what was not used for longest, together at least `excess` bytes. Returns what was dropped."""
+    sql = "SELECT used, id, size, digest, 0 FROM blob UNION ALL SELECT used, id, size, key, 1 FROM trace ORDER BY 1, 2"
+    entries: tuple[list[tuple[bytes, int]], list[tuple[bytes, int]]] = ([], [])
+    sizes = [0, 0]
+    for _, number, size, key, kind in connection.execute(sql):
+        if sum(sizes) >= excess:
+            break
+        entries[kind].append((key, number))
+        sizes[kind] += size
+    drop_blobs(connection, entries[0])
+    drop_traces(connection, entries[1])
+    return StoreStats(len(entries[0]), sizes[0], len(entries[1]), sizes[1], 0)
+
+
+def touch(
+    connection: sqlite3.Connection, blobs: Iterable[bytes], traces: Iterable[tuple[bytes, int]], day: int
+) -> None:
+    connection.executemany("UPDATE blob SET used = ? WHERE digest = ?", [(day, digest) for digest in blobs])
+    connection.executemany(
+        "UPDATE trace SET used = ? WHERE key = ? AND id = ?", [(day, key, number) for key, number in traces]
+    )
+
+
+def set_pointer(connection: sqlite3.Connection, name: bytes, value: bytes, expected: bytes | None) -> bool:
+    if pointers(connection, [name]).get(name) != expected:
+        return False
+    sql = (
+        "INSERT INTO pointer VALUES (?, ?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET crc = excluded.crc, value = excluded.value"
+    )
+    connection.execute(sql, (name, checksum(name, value), value))
+    return True
+
+
+# -------------------------------------------------------------------------------------------- the file as a whole
+
+
+def disk_bytes(connection: sqlite3.Connection) -> int:
+    """Bytes of the pages in use: read from the header, nothing is counted."""
+    numbers = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    pages, free, size = numbers
+    return int((pages - free) * size)
+
+
+def compact(connection: sqlite3.Connection) -> None:
+    """Give free pages back to the file system where they are many."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    if free > pages // 4:
+        connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
