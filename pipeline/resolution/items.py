@@ -183,5 +183,5 @@ def _read_groups(reading: ItemReading, tool: Tool, declaration: str) -> None:
         if fold(reading.category.name) != _READ:
             arguments = (*base, ("category", reading.category.name))
             reading.faults.append(ItemFault("option-unreadable", "read-only-category", arguments))
-    elif tool.category(_READ) is None and not any(f.name.startswith("category-") for f in reading.faults):
+    elif tool.category(_READ) is None and not any(fault.name == "category-unknown" for fault in reading.faults):
         reading.faults.append(ItemFault("option-unreadable", "read-only-unsupported", base))
