@@ -86,8 +86,9 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
     reading = LeafReading(leaf, inline, inline.mask(hide=()), inline.mask())
     mask = reading.mask
     pairs = match_parentheses(mask)
-    forms = HandoverForms(mask)
-    tail = _tail(mask, pairs, forms, from_offset) if below != "other" else []
+    hands_over = HANDOVER_OPENING.search(mask, from_offset) is not None
+    forms = HandoverForms(mask if hands_over else "")
+    tail = _tail(mask, pairs, forms, from_offset) if hands_over and below != "other" else []
     position = from_offset
     while match := _OPENING.search(mask, position):
         start, position = match.start(), match.end()
@@ -112,7 +113,8 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
         reading.found.append(found)
         position = end
     reading.lookalikes.extend(_lookalikes(reading, pairs, from_offset))
-    reading.lookalikes.sort(key=lambda lookalike: lookalike.start)
+    if len(reading.lookalikes) > 1:
+        reading.lookalikes.sort(key=lambda lookalike: lookalike.start)
     reading.chains = bool(tail) and bool(_BETWEEN.fullmatch(mask, from_offset, tail[0])) and _all_declare(tail, pairs, forms, mask)
     return reading
 
@@ -148,12 +150,12 @@ def _all_declare(tail: list[int], pairs: dict[int, int], forms: HandoverForms, m
 def _lookalikes(reading: LeafReading, pairs: dict[int, int], from_offset: int) -> Iterator[Lookalike]:
     """Text that looks like a tool declaration but is none (T10 a-c)."""
     mask, leaf = reading.mask, reading.leaf
-    taken = [(found.start, found.end) for found in reading.found]
+    taken = [(found.start, found.end) for found in reversed(reading.found)]
     for match in _WORD.finditer(mask, from_offset):
         at, behind = match.start(), match.end()
-        while taken and taken[0][1] <= at:
-            taken.pop(0)
-        if taken and taken[0][0] <= at:
+        while taken and taken[-1][1] <= at:
+            taken.pop()
+        if taken and taken[-1][0] <= at:
             continue
         line_end = leaf.line_end(at)
         line_start = mask.rfind("\n", 0, at) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from typing import NamedTuple
 
 from pipeline.document.declarations import TRIGGER, LeafReading, read_leaf
@@ -24,27 +25,41 @@ class PhaseHeading(NamedTuple):
     title: str
 
 
-def clean_title(leaf: LeafText, labels: frozenset[str], reading: LeafReading | None = None) -> str:
+class Title(NamedTuple):
+    """A heading's cleaned text, and what it declares, if it was read for that."""
+
+    text: str
+    reading: LeafReading | None
+
+
+def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
     """A heading's text as names and titles have it (F5): without declarations, calls, readable hand-overs, comments, emphasis
-    and link mark-up; blanks made one; backticks stay. `reading`: the heading's, where the caller has it already."""
+    and link mark-up; blanks made one; backticks stay."""
     text = leaf.text
-    if not _MARKUP.search(text) and not TRIGGER.search(text):
-        return one_line(text)
-    reading = reading or read_leaf(leaf, labels)
-    inline = scan_inline(text, labels, emphasis=True)
-    drop = [(span.start, span.end) for span in inline.spans if span.kind in ("comment", "bracket", "tail")]
-    for span in inline.spans:
-        if span.kind == "autolink":
-            drop += [(span.start, span.start + 1), (span.end - 1, span.end)]
-    drop += inline.emphasis
-    drop += [(found.start, found.end) for found in reading.found if found.closed and (found.kind != "handover" or found.readable)]
+    reading = read_leaf(leaf, labels) if TRIGGER.search(text) else None
+    drop: list[tuple[int, int]] = []
+    if reading is not None:
+        drop = [(f.start, f.end) for f in reading.found if f.closed and (f.kind != "handover" or f.readable)]
+    if _MARKUP.search(_without(text, drop)):
+        inline = scan_inline(text, labels, emphasis=True)
+        drop += [(span.start, span.end) for span in inline.spans if span.kind in ("comment", "bracket", "tail")]
+        for span in inline.spans:
+            if span.kind == "autolink":
+                drop += [(span.start, span.start + 1), (span.end - 1, span.end)]
+        drop = sorted(drop + inline.emphasis)
+    return Title(one_line(_without(text, drop)), reading)
+
+
+def _without(text: str, extents: list[tuple[int, int]]) -> str:
+    if not extents:
+        return text
     parts, position = [], 0
-    for start, end in sorted(drop):
+    for start, end in extents:
         if start > position:
             parts.append(text[position:start])
         position = max(position, end)
     parts.append(text[position:])
-    return one_line("".join(parts))
+    return "".join(parts)
 
 
 def phase_heading(title: str) -> PhaseHeading | None:

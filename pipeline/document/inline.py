@@ -262,4 +262,6 @@ class _Scanner:
 
 def scan_inline(text: str, labels: Container[str] = (), *, emphasis: bool = False) -> Inline:
     """The inline structure of a paragraph's or heading's text. `labels`: the document's link labels, normalized."""
+    if not (_SPECIAL_OR_EMPHASIS if emphasis else _SPECIAL).search(text):
+        return Inline(text)
     return _Scanner(text, labels, emphasis).run()

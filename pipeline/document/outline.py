@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipeline.document.blocks import Block
+from pipeline.document.declarations import LeafReading
 from pipeline.document.headings import PhaseHeading, clean_title, phase_heading
 from pipeline.document.text import LeafText
 
@@ -24,11 +25,12 @@ class PhaseRange:
 @dataclass(slots=True)
 class Outline:
     """`name`: the first top-level level-1 heading that is no phase heading, None without one. `listed`: the indices of the item
-    blocks of lists under 利用可能なツール, none inside a phase."""
+    blocks of lists under 利用可能なツール, none inside a phase. `readings`: of the headings that were read for their titles."""
 
     name: str | None = None
     phases: list[PhaseRange] = field(default_factory=list)
     listed: list[int] = field(default_factory=list)
+    readings: dict[int, LeafReading] = field(default_factory=dict)
 
 
 def read_outline(blocks: Sequence[Block], labels: frozenset[str]) -> Outline:
@@ -48,7 +50,9 @@ def read_outline(blocks: Sequence[Block], labels: frozenset[str]) -> Outline:
             outline.listed.append(index)
         if block.depth or block.kind != "heading":
             continue
-        title = clean_title(LeafText(block.lines), labels) if block.lines else ""
+        title, reading = clean_title(LeafText(block.lines), labels) if block.lines else ("", None)
+        if reading is not None:
+            outline.readings[index] = reading
         phase = phase_heading(title) if not level or block.level <= level else None
         if phase is not None:
             level = level or block.level

@@ -86,7 +86,7 @@ class _Reader:
         outline = read_outline(self.blocks, self.labels)
         name = outline.name or self.stem
         listed = self.listed_leaves(outline)
-        readings = self.read_leaves(listed)
+        readings = self.read_leaves(outline, listed)
         outside, phases = self.sections(outline, name)
         self.number_fences()
         previous: int | None = None
@@ -165,7 +165,7 @@ class _Reader:
                 self.unreadable_items.add(item + 1)
         return listed
 
-    def read_leaves(self, listed: dict[int, int]) -> dict[int, LeafReading]:
+    def read_leaves(self, outline: Outline, listed: dict[int, int]) -> dict[int, LeafReading]:
         """What the leaves declare, read from the end of the document: a hand-over is one if it stands above a fence, or above
         one that does (V1, V7)."""
         readings: dict[int, LeafReading] = {}
@@ -183,7 +183,8 @@ class _Reader:
                     below = "fence"
                 elif following.kind == "paragraph" and index + 1 in readings and readings[index + 1].chains:
                     below = "chain"
-            readings[index] = read_leaf(leaf, self.labels, below, listed.get(index, 0))
+            known = outline.readings.get(index) if below == "other" else None
+            readings[index] = known or read_leaf(leaf, self.labels, below, listed.get(index, 0))
         return readings
 
     # -------------------------------------------------------------------------------------- taking it in
