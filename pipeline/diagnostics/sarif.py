@@ -1,0 +1,113 @@
+"""Diagnostics as a SARIF 2.1.0 log, for code scanning and editors.
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+from urllib.parse import quote
+
+from pipeline.artifacts import Span
+from pipeline.diagnostics.bind import Diagnostic
+from pipeline.diagnostics.codes import BY_CODE
+from pipeline.diagnostics.fixes import Fix, fixes
+from pipeline.diagnostics.lang import Lang
+from pipeline.diagnostics.pages import page, page_name, summary
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | bool | None"
+
+_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+class Checked(NamedTuple):
+    """A document's diagnostics. `path`: POSIX, absolute or relative to the working folder; `lines`: the document's."""
+
+    path: str
+    lines: Sequence[str]
+    diagnostics: Sequence[Diagnostic]
+
+
+def plain(text: str) -> str:
+    """A plain text message: braces are no placeholders (3.11.5), and a user's brackets no link (3.11.6)."""
+    return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
+
+
+def uri(path: str) -> str:
+    """A relative reference, or a file URI for an absolute path; any file name that a file system allows."""
+    encoded = quote(path.encode("utf-8", "surrogateescape"))
+    return f"file://{encoded}" if path.startswith("/") else encoded
+
+
+def _region(span: Span) -> Json:
+    line, column, end_line, end_column = span
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def _fix(fix: Fix, artifact: Json) -> Json:
+    replacement: Json = {"deletedRegion": _region(fix.span), "insertedContent": {"text": fix.text}}
+    return {
+        "description": {"text": plain(fix.text)},
+        "artifactChanges": [{"artifactLocation": artifact, "replacements": [replacement]}],
+    }
+
+
+def _result(found: Diagnostic, document: Checked, rule: int) -> Json:
+    artifact: Json = {"uri": uri(document.path)}
+    place: dict[str, Json] = {"artifactLocation": artifact}
+    if None not in (found.line, found.column, found.end_line, found.end_column):
+        place["region"] = _region(Span(found.line or 1, found.column or 1, found.end_line or 1, found.end_column or 1))
+    result: dict[str, Json] = {
+        "ruleId": found.code,
+        "ruleIndex": rule,
+        "level": found.severity,
+        "message": {"text": plain(f"{found.message}\n{found.help}")},
+        "locations": [{"physicalLocation": place}],
+        "properties": {"phase": found.phase, "suggestions": list(found.suggestions)},
+    }
+    proposed = fixes(found, document.lines)
+    if proposed:
+        result["fixes"] = [_fix(fix, artifact) for fix in proposed]
+    return result
+
+
+def _rule(code: str, lang: Lang, help_base: str | None) -> Json:
+    entry = BY_CODE[code]
+    text = page(entry, lang)
+    rule: dict[str, Json] = {
+        "id": code,
+        "name": entry.name,
+        "shortDescription": {"text": plain(summary(text))},
+        "help": {"text": plain(text), "markdown": text.replace("{", "{{").replace("}", "}}")},
+        "defaultConfiguration": {"level": entry.severity},
+    }
+    if help_base is not None:
+        rule["helpUri"] = f"{help_base.rstrip('/')}/{page_name(entry, lang)}"
+    return rule
+
+
+def sarif_log(documents: Iterable[Checked], *, lang: Lang, version: str, help_base: str | None = None) -> Json:
+    """The log object. `version` is the compiler's; `help_base` the address under which `docs/codes` is published:
+    with it the rules have a `helpUri`, without it only the page itself."""
+    checked = list(documents)
+    used = sorted({found.code for document in checked for found in document.diagnostics})
+    index = {code: number for number, code in enumerate(used)}
+    rules: list[Json] = [_rule(code, lang, help_base) for code in used]
+    results: list[Json] = [
+        _result(found, document, index[found.code]) for document in checked for found in document.diagnostics
+    ]
+    run: Json = {
+        "tool": {"driver": {"name": "aop", "version": version, "language": lang, "rules": rules}},
+        "language": lang,
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def render_sarif(documents: Iterable[Checked], *, lang: Lang, version: str, help_base: str | None = None) -> str:
+    """The log as JSON, with a line end behind it."""
+    log = sarif_log(documents, lang=lang, version=version, help_base=help_base)
+    return f"{json.dumps(log, ensure_ascii=False, indent=2)}\n"
