@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass, field
 
 from pipeline.stores import tables
 
 
-@dataclass(slots=True)
 class Buffer:
     """`blobs` and `traces` (newest last) are new; `dropped_*` are damaged rows to delete, by content id; `used_*` rows
     that were read and not yet marked as used today. `size` is the bytes of the new ones."""
 
-    blobs: dict[bytes, bytes] = field(default_factory=dict)
-    traces: dict[bytes, list[bytes]] = field(default_factory=dict)
-    size: int = 0
-    dropped_blobs: dict[bytes, int] = field(default_factory=dict)
-    dropped_traces: set[tuple[bytes, int]] = field(default_factory=set)
-    used_blobs: set[bytes] = field(default_factory=set)
-    used_traces: set[tuple[bytes, int]] = field(default_factory=set)
+    def __init__(self) -> None:  # a dataclass takes half a millisecond to make, at every start of the program
+        self.blobs: dict[bytes, bytes] = {}
+        self.traces: dict[bytes, list[bytes]] = {}
+        self.size = 0
+        self.dropped_blobs: dict[bytes, int] = {}
+        self.dropped_traces: set[tuple[bytes, int]] = set()
+        self.used_blobs: set[bytes] = set()
+        self.used_traces: set[tuple[bytes, int]] = set()
 
     @property
     def holds_entries(self) -> bool:

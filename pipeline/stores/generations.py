@@ -29,7 +29,7 @@ def database(folder: Path, schema: int, generation: int) -> Path:
 
 def current(folder: Path, schema: int) -> int:
     """The highest generation of that schema, 0 if there is none. Raises OSError."""
-    found = (_NAME.fullmatch(name) for name in os.listdir(folder))  # noqa: PTH208 - names are enough, and this is start-up
+    found = (_NAME.fullmatch(path.name) for path in folder.iterdir())
     return max((int(name[2]) for name in found if name and int(name[1]) == schema), default=0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Self
@@ -11,9 +12,11 @@ from pipeline.stores.protocol import TRACES_PER_KEY, StoreStats, check_digest, c
 
 
 class MemoryStore:
-    """A `Store` in dictionaries. `close` keeps the content: one instance can stand for several compiles in a row."""
+    """A `Store` in dictionaries. `close` keeps the content, and threads may share it: one instance stands for a store that
+    several compiles open."""
 
     def __init__(self) -> None:
+        self._lock = threading.RLock()
         self._blobs: dict[str, bytes] = {}
         self._traces: dict[str, list[bytes]] = {}  # newest last
         self._pointers: dict[str, bytes] = {}
@@ -25,10 +28,11 @@ class MemoryStore:
         self._recent[entry] = None
 
     def get_blob(self, digest: str) -> bytes | None:
-        data = self._blobs.get(check_digest(digest))
-        if data is not None:
-            self._use((digest, None))
-        return data
+        with self._lock:
+            data = self._blobs.get(check_digest(digest))
+            if data is not None:
+                self._use((digest, None))
+            return data
 
     def get_blobs(self, digests: Iterable[str]) -> dict[str, bytes]:
         found = ((digest, self.get_blob(digest)) for digest in digests)
@@ -36,68 +40,75 @@ class MemoryStore:
 
     def put_blob(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()
-        self._blobs[digest] = data
-        self._use((digest, None))
+        with self._lock:
+            self._blobs[digest] = data
+            self._use((digest, None))
         return digest
 
     def get_traces(self, key: str) -> list[bytes]:
-        traces = self._traces.get(check_key(key), [])
-        for trace in traces:
-            self._use((key, trace))
-        return traces[::-1]
+        with self._lock:
+            traces = self._traces.get(check_key(key), [])
+            for trace in traces:
+                self._use((key, trace))
+            return traces[::-1]
 
     def get_traces_many(self, keys: Iterable[str]) -> dict[str, list[bytes]]:
         found = ((key, self.get_traces(key)) for key in keys)
         return {key: traces for key, traces in found if traces}
 
     def add_trace(self, key: str, trace: bytes) -> None:
-        traces = self._traces.setdefault(check_key(key), [])
-        if trace in traces:
-            traces.remove(trace)
-        traces.append(trace)
-        self._use((key, trace))
-        while len(traces) > TRACES_PER_KEY:
-            del self._recent[key, traces.pop(0)]
+        with self._lock:
+            traces = self._traces.setdefault(check_key(key), [])
+            if trace in traces:
+                traces.remove(trace)
+            traces.append(trace)
+            self._use((key, trace))
+            while len(traces) > TRACES_PER_KEY:
+                del self._recent[key, traces.pop(0)]
 
     def get_pointer(self, name: str) -> bytes | None:
         return self._pointers.get(check_key(name))
 
     def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
-        if self._pointers.get(check_key(name)) != expected:
-            return False
-        self._pointers[name] = value
-        return True
+        with self._lock:
+            if self._pointers.get(check_key(name)) != expected:
+                return False
+            self._pointers[name] = value
+            return True
 
     def get_pointers(self, names: Iterable[str]) -> dict[str, bytes]:
-        return {name: self._pointers[name] for name in map(check_key, names) if name in self._pointers}
+        with self._lock:
+            return {name: self._pointers[name] for name in map(check_key, names) if name in self._pointers}
 
     def flush(self) -> None:
         """Everything is visible already."""
 
     def stats(self) -> StoreStats:
-        traces = [trace for kept in self._traces.values() for trace in kept]
-        return StoreStats(
-            blobs=len(self._blobs),
-            blob_bytes=sum(map(len, self._blobs.values())),
-            traces=len(traces),
-            trace_bytes=sum(map(len, traces)),
-            pointers=len(self._pointers),
-        )
+        with self._lock:
+            traces = [trace for kept in self._traces.values() for trace in kept]
+            return StoreStats(
+                blobs=len(self._blobs),
+                blob_bytes=sum(map(len, self._blobs.values())),
+                traces=len(traces),
+                trace_bytes=sum(map(len, traces)),
+                pointers=len(self._pointers),
+            )
 
     def prune(self, max_bytes: int) -> StoreStats:
-        before = self.stats()
-        excess = before.blob_bytes + before.trace_bytes - max_bytes
-        while excess > 0 and self._recent:
-            entry = next(iter(self._recent))
-            excess -= self._drop(entry)
-        after = self.stats()
-        return StoreStats(
-            blobs=before.blobs - after.blobs,
-            blob_bytes=before.blob_bytes - after.blob_bytes,
-            traces=before.traces - after.traces,
-            trace_bytes=before.trace_bytes - after.trace_bytes,
-            pointers=0,
-        )
+        with self._lock:
+            before = self.stats()
+            excess = before.blob_bytes + before.trace_bytes - max_bytes
+            while excess > 0 and self._recent:
+                entry = next(iter(self._recent))
+                excess -= self._drop(entry)
+            after = self.stats()
+            return StoreStats(
+                blobs=before.blobs - after.blobs,
+                blob_bytes=before.blob_bytes - after.blob_bytes,
+                traces=before.traces - after.traces,
+                trace_bytes=before.trace_bytes - after.trace_bytes,
+                pointers=0,
+            )
 
     def _drop(self, entry: tuple[str, bytes | None]) -> int:
         del self._recent[entry]

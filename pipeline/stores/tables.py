@@ -20,6 +20,8 @@ SCHEMA = 1
 
 BUSY_S = 30.0
 
+_LIST_SIZES = (1, 4, 16, 200)
+
 _TABLES = """
 CREATE TABLE content (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE blob (
@@ -96,7 +98,7 @@ def _select(connection: sqlite3.Connection, sql: str, keys: Sequence[bytes]) -> 
     start = 0
     while start < len(keys):
         left = len(keys) - start
-        size = 1 if left == 1 else 16 if left <= 16 else 200
+        size = next(size for size in _LIST_SIZES if left <= size or size == _LIST_SIZES[-1])
         chunk = list(keys[start : start + size])
         chunk += chunk[-1:] * (size - len(chunk))
         rows += connection.execute(sql.format(",".join("?" * size)), chunk).fetchall()

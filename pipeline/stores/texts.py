@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Language: TypeAlias = Literal["ja", "en"]
 
@@ -73,8 +72,7 @@ def sentence(fault: Fault, language: Language, where: str, detail: str) -> str:
     return (japanese if language == "ja" else english).format(where=where, detail=detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """Something that a store got over by itself and the user should know. `str(note)` is the English sentence."""
 
     fault: Fault

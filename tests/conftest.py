@@ -1,0 +1,14 @@
+"""Hypothesis: few examples by default, `HYPOTHESIS_PROFILE=nightly` for at least ten thousand a property."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("default", max_examples=50, deadline=None)
+settings.register_profile(
+    "nightly",
+    max_examples=10_000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
