@@ -1,0 +1,94 @@
+"""Paragraphs, and what their text turns out to be: setext headings, link reference definitions.
+
+Replaces the library's `paragraph`, `lheading` and `reference`, which each look for the paragraph's end, strip all Unicode
+white space off its text, and take a lazy line's indentation from the container that it is outside of.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pipeline.document.block import Block, TextLine
+from pipeline.document.rules.definition import read_definition
+from pipeline.document.rules.state import CODE_INDENT, Reading
+
+_MARKS = frozenset("#`~>*+-=_<0123456789")
+"""What a line begins with that may be more than a paragraph's text."""
+
+_UNMARKED = _MARKS | frozenset(" \t")
+_UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+\Z")
+
+
+def plain_paragraph(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+    """Spares most lines the other rules: no block but a paragraph begins with this character."""
+    if silent or state.row[state.first] in _MARKS or state.first_column - state.column >= CODE_INDENT:
+        return False
+    return paragraph(state, startLine, endLine, silent)
+
+
+def paragraph(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+    if silent:
+        return False
+    rows = state.rows
+    nested = bool(state.containers)
+    interrupting = state.md.block.ruler.getRules("paragraph")
+    lines = [TextLine(startLine + 1, state.first + 1, state.row[state.first :])]
+    number = startLine + 1
+    while number < endLine:
+        row = rows[number]
+        if not nested and row and row[0] not in _UNMARKED:
+            lines.append(TextLine(number + 1, 1, row))
+            number += 1
+            continue
+        inside = state.enter(number)
+        first = state.first
+        if first == len(row):
+            break
+        if row[first] in _MARKS and state.first_column - state.column < CODE_INDENT:
+            if inside and _UNDERLINE.match(row, first):
+                lines = _take_definitions(state, lines)
+                if lines:
+                    _add(state, "heading", lines, number + 1, 1 if row[first] == "=" else 2)
+                    return True
+                state.reached = number
+            state.interrupting = inside
+            if any(rule(state, number, endLine, True) for rule in interrupting):
+                break
+        lines.append(TextLine(number + 1, first + 1, row[first:]))
+        number += 1
+    if lines:
+        lines = _take_definitions(state, lines)
+    if lines:
+        _add(state, "paragraph", lines, number)
+    state.reached = state.line = number
+    return True
+
+
+def _add(
+    state: Reading, kind: Literal["paragraph", "heading"], lines: list[TextLine], end: int, level: int = 0
+) -> None:
+    number, column, text = lines[-1]
+    lines[-1] = TextLine(number, column, text.rstrip(" \t"))
+    first = lines[0]
+    state.blocks.append(Block(kind, 0, state.depth, first.number, end + 1, first.column, level, tuple(lines)))
+    state.reached = state.line = end
+
+
+def _take_definitions(state: Reading, lines: list[TextLine]) -> list[TextLine]:
+    """Make blocks of the definitions that a paragraph's text begins with; the lines behind them."""
+    if not lines[0].text.startswith("["):
+        return lines
+    text = "\n".join(line.text for line in lines)
+    position = taken = 0
+    while text.startswith("[", position) and (definition := read_definition(text, position)):
+        length = text.count("\n", position, definition.end) + (definition.end == len(text))
+        first = lines[taken]
+        taken += length
+        state.blocks.append(
+            Block(
+                "definition", 0, state.depth, first.number, first.number + length, first.column, label=definition.label
+            )
+        )
+        position = definition.end
+    return lines[taken:]
