@@ -1,6 +1,6 @@
 """The store in a folder: one SQLite database, because many small files are slow to write, to find and to remove.
 
-Writes gather in memory until `flush`, a moved pointer, or `_BUFFER_BYTES`; then they become one short transaction, so
+Writes gather in memory until `flush`, a moved pointer, or `buffer_bytes`; then they become one short transaction, so
 that other processes wait little and never see half of it. What cannot be read is never an obstacle: a damaged entry is
 dropped, a damaged database is set aside (`generations.py`) with a sentence in `notes`, and the compile goes on with an
 empty store.
@@ -27,8 +27,8 @@ from pipeline.stores.texts import Note
 
 DEFAULT_FOLDER = Path(".aop")
 DEFAULT_MAX_BYTES = 1 << 30
+DEFAULT_BUFFER_BYTES = 4 << 20
 
-_BUFFER_BYTES = 4 << 20
 _LARGEST_ENTRY = 512 << 20
 _PRUNED_AT_ONCE = 32 << 20
 _DAY_S = 24 * 3600
@@ -53,12 +53,14 @@ class FileStore:
         folder: Path = DEFAULT_FOLDER,
         *,
         max_bytes: int | None = DEFAULT_MAX_BYTES,
+        buffer_bytes: int = DEFAULT_BUFFER_BYTES,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.folder = folder
         self.notes: list[Note] = []
         self._root = folder.absolute()  # the process may change its working directory
         self._max_bytes = max_bytes
+        self._buffer_bytes = buffer_bytes
         self._clock = clock
         self._closed = False
         self._pid = os.getpid()
@@ -155,7 +157,7 @@ class FileStore:
 
     def _gathered(self, data: bytes) -> None:
         self._buffer.size += len(data)
-        if self._buffer.size > _BUFFER_BYTES:
+        if self._buffer.size > self._buffer_bytes:
             self.flush()
 
     def _check_size(self, data: bytes) -> None:

@@ -23,4 +23,8 @@ def files(folder: Path) -> Open:
     return lambda: FileStore(folder / "store")
 
 
-BACKENDS: dict[str, Callable[[Path], Open]] = {"memory": memory, "files": files}
+def files_unbuffered(folder: Path) -> Open:
+    return lambda: FileStore(folder / "store", buffer_bytes=0)
+
+
+BACKENDS: dict[str, Callable[[Path], Open]] = {"memory": memory, "files": files, "files, unbuffered": files_unbuffered}

@@ -357,7 +357,7 @@ def test_what_was_pruned_can_be_stored_again(store: Store) -> None:
 
 
 def test_threads_share_a_store(open_store: Open) -> None:
-    """Each with an instance of its own: no write is lost, and a counter that moves by compare-and-set counts every step."""
+    """Each with an instance of its own: no write is lost, and a counter moved by compare-and-set counts every step."""
 
     def work(number: int) -> None:
         with open_store() as store:
