@@ -197,11 +197,11 @@ class FileStore:
         return sound.get(key)
 
     def get_blobs(self, digests: Iterable[str]) -> dict[str, bytes]:
-        keys = dict.fromkeys(bytes.fromhex(check_digest(digest)) for digest in digests)
+        asked = {bytes.fromhex(check_digest(digest)): digest for digest in digests}
         self._enter()
-        gathered = {key: data for key, data in self._buffer.blobs.items() if key in keys}
-        stored, _ = self._stored_blobs([key for key in keys if key not in gathered])
-        return {key.hex(): data for key, data in (gathered | stored).items()}
+        found, _ = self._stored_blobs([key for key in asked if key not in self._buffer.blobs])
+        found.update((key, self._buffer.blobs[key]) for key in asked if key in self._buffer.blobs)
+        return {digest: found[key] for key, digest in asked.items() if key in found}
 
     def put_blob(self, data: bytes) -> str:
         self._check_size(data)
@@ -264,7 +264,7 @@ class FileStore:
         asked = {check_key(name).encode(): name for name in names}
         self._enter()
         found = self._run(lambda connection: tables.pointers(connection, list(asked)))
-        return {asked[key]: value for key, value in found.items()}
+        return {name: found[key] for key, name in asked.items() if key in found}
 
     def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
         key = check_key(name).encode()

@@ -86,7 +86,7 @@ class Store(Protocol):
         ...
 
     def get_blobs(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """Several at once, for planning over a library. Raises StoreError.
+        """Several at once, in the order asked, for planning over a library. Raises StoreError.
 
         Absent and damaged ones are left out: `get_blob` tells which of the two."""
         ...

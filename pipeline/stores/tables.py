@@ -65,8 +65,8 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA cache_size = -16000")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA secure_delete = OFF")
-        version = connection.execute("PRAGMA user_version").fetchone()
-        if version != (SCHEMA,):
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != SCHEMA:
             raise Damage(f"schema version {version}, expected {SCHEMA}")
     except BaseException:
         connection.close()
