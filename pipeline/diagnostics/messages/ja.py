@@ -327,7 +327,7 @@ _TEMPLATES: Final[Templates] = {
     # --------------------------------------------------------------------------------------------- calls
     "call-unknown": {
         "": Template(
-            "{where}呼び出す AOP {target}が見つかりません。",
+            "{where}呼び出す AOP{target}が見つかりません。",
             "呼び出す文書の名前か、この文書からの相対パスを書いてください。",
         ),
         "nameless": Template(
@@ -335,7 +335,7 @@ _TEMPLATES: Final[Templates] = {
             "「(呼び出す AOP: 名前)」のように、文書の名前か、この文書からの相対パスを書いてください。",
         ),
         "several": Template(
-            "{where}呼び出す AOP {target}に当たる文書が 2 つ以上あります: {paths}。",
+            "{where}呼び出す AOP{target}に当たる文書が 2 つ以上あります: {paths}。",
             "この文書からの相対パスを書いて、1 つに決めてください。",
         ),
     },
