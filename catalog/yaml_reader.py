@@ -13,7 +13,7 @@ import yaml
 
 from catalog.nodes import Builder, Fault, Node
 
-_INTEGER = re.compile(r"[-+]?[0-9]{1,18}\Z")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,300}\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?\Z")
 _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
