@@ -16,6 +16,8 @@ _HEAD: Final = re.compile(r"[^(（`*<\[\\]+?(?=\s*(?:のみ\s*)?(?:[(（]|$))")
 """`NAME` or `NAME の CATEGORY` in front of `のみ`, `(read-only)`, options; mark-up is left to a person."""
 
 _OF: Final = "の"
+_NAME: Final = re.compile(rf"[^{_OF}]+?(?=[ \t　]+{_OF}[ \t　][^{_OF}]+$)|[^{_OF}]+$")
+"""The part in front of a category where there is only one way to read it, or all of a head without one."""
 _MAX_ITEM: Final = 200
 
 
@@ -29,8 +31,8 @@ class Fix(NamedTuple):
 def fixes(found: Diagnostic, lines: Sequence[str]) -> list[Fix]:
     """One alternative for each suggestion that fits, best first.
 
-    A grant never becomes wider: what stands behind the words, `(read-only)` above all, stays. A tool's name alone is
-    put only in place of a word that no category follows: which part is the name is for a person to say.
+    A grant never becomes wider: what stands behind the words, `(read-only)` above all, stays, and so does a category
+    where only the tool's name is replaced.
     """
     if found.name not in _NAMES or found.line is None or found.column is None or found.end_column is None:
         return []
@@ -39,5 +41,11 @@ def fixes(found: Diagnostic, lines: Sequence[str]) -> list[Fix]:
     head = _HEAD.match(lines[found.line - 1][found.column - 1 : found.end_column - 1])
     if head is None:
         return []
-    span = Span(found.line, found.column, found.line, found.column + head.end())
-    return [Fix(span, text) for text in found.suggestions if _OF in text or _OF not in head[0]]
+    name = _NAME.match(head[0])
+    proposed: list[Fix] = []
+    for text in found.suggestions:
+        replaced = head if _OF in text else name
+        if replaced is not None:
+            span = Span(found.line, found.column, found.line, found.column + replaced.end())
+            proposed.append(Fix(span, text))
+    return proposed

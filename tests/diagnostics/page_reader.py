@@ -9,8 +9,10 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from catalog.view import CatalogView
+from pipeline.artifacts import Positions
 from pipeline.diagnostics.bind import Diagnostic, bind
 from pipeline.diagnostics.codes import Code
+from pipeline.diagnostics.findings import Finding
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.pages import page_name
 from pipeline.diagnostics.text import render_text
@@ -88,7 +90,7 @@ def _listed(path: str, text: str) -> ProjectDocument | None:
     return ProjectDocument(path, parsed.name, tuple(calls))
 
 
-def check(example: Example, catalog: CatalogView, lang: Lang) -> list[Diagnostic]:
+def findings(example: Example, catalog: CatalogView) -> tuple[list[Finding], Positions]:
     """What parse and resolve say about the example."""
     data = example.text.encode()
     outcome = parse(data, Path(NAME).stem, example.max_bytes)
@@ -98,7 +100,12 @@ def check(example: Example, catalog: CatalogView, lang: Lang) -> list[Diagnostic
         listed = [_listed(path, text) for path, text in documents.items()]
         project = Project(entry for entry in listed if entry is not None)
         found += resolve(outcome.artifact, catalog, project, NAME).findings
-    return bind(found, outcome.positions, lang)
+    return found, outcome.positions
+
+
+def check(example: Example, catalog: CatalogView, lang: Lang) -> list[Diagnostic]:
+    """The same, bound and in words."""
+    return bind(*findings(example, catalog), lang)
 
 
 def printed(example: Example, diagnostics: list[Diagnostic], lang: Lang) -> str:
