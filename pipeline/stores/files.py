@@ -284,6 +284,25 @@ class FileStore:
         return self._run(tables.stats)
 
     def prune(self, max_bytes: int) -> StoreStats:
+        """As the protocol has it; but deleting takes room first, and on a disk without any the whole database goes."""
+        self._enter()
+        before = self._run(tables.stats)
+        try:
+            dropped = self._prune(max_bytes)
+        except StoreError as error:
+            if error.fault != "full":
+                raise
+            self._release()
+            generations.remove(generations.database(self._root, tables.SCHEMA, self._generation))
+            self._buffer.forget_rows()
+            self._generation += 1
+            self.flush()
+            dropped = before
+        with contextlib.suppress(OSError):
+            generations.sweep(self._root, tables.SCHEMA, self._clock())
+        return dropped
+
+    def _prune(self, max_bytes: int) -> StoreStats:
         before = self.stats()
         excess = before.blob_bytes + before.trace_bytes - max_bytes
         dropped = StoreStats(0, 0, 0, 0, 0)
@@ -301,24 +320,18 @@ class FileStore:
             )
         with contextlib.suppress(StoreError):  # giving space back is a courtesy: the next entries fill it anyway
             self._run(tables.compact)
-        with contextlib.suppress(OSError):
-            generations.sweep(self._root, tables.SCHEMA, self._clock())
         return dropped
 
     def close(self) -> None:
         if self._closed:
             return
         try:
-            self._enter()
-            if self._buffer.holds_entries:
+            # Noting what was used, and keeping the store small, are no reasons to fail a compile that is done.
+            with contextlib.nullcontext() if self._buffer.holds_entries else contextlib.suppress(StoreError):
                 self.flush()
-            else:
-                with contextlib.suppress(
-                    StoreError
-                ):  # which rows were used is no reason to fail a compile that only read
-                    self.flush()
-            if self._max_bytes is not None and self._run(tables.disk_bytes) > self._max_bytes:
-                self.prune(self._max_bytes * 4 // 5)
+            with contextlib.suppress(StoreError):
+                if self._max_bytes is not None and self._run(tables.disk_bytes) > self._max_bytes:
+                    self._prune(self._max_bytes * 4 // 5)
         finally:
             self._release()
             self._closed = True

@@ -45,9 +45,9 @@ def begin(folder: Path, schema: int, generation: int, fill: Callable[[Path], Non
         fill(draft)
         _publish(draft, target)
     finally:
-        _remove(draft)
+        remove(draft)
     for older in range(max(1, generation - 10), generation - KEPT_DAMAGED):
-        _remove(database(folder, schema, older))
+        remove(database(folder, schema, older))
     with contextlib.suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as ignored:
         ignored.write("store-v*\n")
 
@@ -77,7 +77,8 @@ def sweep(folder: Path, schema: int, now: float) -> None:
                 path.unlink()
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """A database and its log, as far as that is possible. Processes that have it open go on undisturbed."""
     for companion in _COMPANIONS:
         with contextlib.suppress(OSError):
             path.with_name(path.name + companion).unlink()

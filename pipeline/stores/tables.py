@@ -173,44 +173,31 @@ def add_blobs(connection: sqlite3.Connection, new: dict[bytes, bytes], day: int)
 
 def add_traces(connection: sqlite3.Connection, new: dict[bytes, list[bytes]], day: int) -> None:
     """Key to traces, newest last: makes them the newest of their key, and drops those beyond the limit."""
-    sql = "SELECT key, id, size, crc FROM trace WHERE key IN ({})"
-    kept: dict[object, dict[int, tuple[object, object]]] = {}
-    for key, number, size, crc in _select(connection, sql, list(new)):
+    stored: dict[object, dict[int, object]] = {}
+    for key, number, crc in _select(connection, "SELECT key, id, crc FROM trace WHERE key IN ({})", list(new)):
         if isinstance(number, int):
-            kept.setdefault(key, {})[number] = (size, crc)
+            stored.setdefault(key, {})[number] = crc
     contents: list[tuple[int, bytes]] = []
     rows: list[tuple[bytes, int, int, int, int]] = []
     dropped: list[tuple[bytes, int]] = []
-    number = next_id(connection)
+    next_number = next_id(connection)
     for key, added in new.items():
-        old = kept.get(key, {})
-        if (
-            len(added) == 1
-            and old
-            and old[max(old)] == _mark(key, added[0])
-            and _content(connection, max(old)) == added[0]
-        ):
+        old = stored.get(key, {})
+        crcs = [checksum(key, trace) for trace in added]
+        # A checksum decides which contents to compare, not which are equal.
+        equal = [i for i, crc in old.items() if crc in crcs and _content(connection, i) in added]
+        if len(added) == 1 and equal and equal[0] == max(old):
             continue  # it is the newest already
-        for trace in added:
-            mark = _mark(key, trace)
-            same = [i for i, known in old.items() if known == mark and _content(connection, i) == trace]
-            for i in same:
-                del old[i]
-                dropped.append((key, i))
-            contents.append((number, trace))
-            rows.append((key, number, *mark, day))
-            number += 1
-        beyond = len(old) + len(added) - TRACES_PER_KEY
-        if beyond > 0:
-            dropped += [(key, i) for i in sorted(old)[:beyond]]
+        kept = sorted(old.keys() - equal)
+        beyond = max(0, len(kept) + len(added) - TRACES_PER_KEY)
+        dropped += [(key, i) for i in (*equal, *kept[:beyond])]
+        for crc, trace in zip(crcs, added, strict=True):
+            contents.append((next_number, trace))
+            rows.append((key, next_number, len(trace), crc, day))
+            next_number += 1
     drop_traces(connection, dropped)
     connection.executemany("INSERT INTO content VALUES (?, ?)", contents)
     connection.executemany("INSERT INTO trace VALUES (?, ?, ?, ?, ?)", sorted(rows))
-
-
-def _mark(key: bytes, trace: bytes) -> tuple[int, int]:
-    """Different marks, different traces."""
-    return len(trace), checksum(key, trace)
 
 
 def _content(connection: sqlite3.Connection, number: int) -> object:
