@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from catalog.compiled import LOADER_VERSION, Entry, decode, encode
+LOADER_VERSION = "1"
+"""Raise it when the same files would be compiled into something else."""
 
 KEEP = 8
 """How many compiled catalogs stay in a folder; the oldest go first."""
-
-_PATTERN = "catalog-*.jsonl"
 
 
 def key_of(contents: Sequence[bytes]) -> str:
@@ -25,35 +24,35 @@ def key_of(contents: Sequence[bytes]) -> str:
     return digest.hexdigest()
 
 
-def read(folder: Path, key: str) -> tuple[Entry, ...] | None:
-    """None where it is absent, damaged or unreadable."""
+def read(folder: Path, key: str) -> bytes | None:
+    """None where it is absent or unreadable."""
     try:
-        return decode((folder / f"catalog-{key}.jsonl").read_bytes())
+        return (folder / f"catalog-{key}.jsonl").read_bytes()
     except OSError:
         return None
 
 
-def write(folder: Path, key: str, entries: Sequence[Entry]) -> bool:
+def write(folder: Path, key: str, content: bytes) -> bool:
     """Atomically: other processes see the whole file or none. False where the folder cannot be written."""
     path = folder / f"catalog-{key}.jsonl"
     scratch = folder / f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            scratch.write_bytes(encode(entries))
+            scratch.write_bytes(content)
             scratch.replace(path)
         finally:
             with contextlib.suppress(OSError):
                 scratch.unlink(missing_ok=True)
     except OSError:
         return False
-    _prune(folder, path)
+    with contextlib.suppress(OSError):
+        _prune(folder, path)
     return True
 
 
 def _prune(folder: Path, newest: Path) -> None:
-    with contextlib.suppress(OSError):
-        others = [path for path in folder.glob(_PATTERN) if path != newest]
-        others.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-        for path in others[KEEP - 1 :]:
-            path.unlink(missing_ok=True)
+    others = [path for path in folder.glob("catalog-*.jsonl") if path != newest]
+    others.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for path in others[KEEP - 1 :]:
+        path.unlink(missing_ok=True)

@@ -5,29 +5,20 @@
     one line of JSON a tool, in the header's order
 
 Reading it costs one hash and one small `json.loads`; a tool's line is parsed when somebody asks for the tool.
+`catalog.compile` writes it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import TypeAlias
+from typing import NamedTuple
 
-from catalog.definition import OperationDefinition, ToolDefinition
 from catalog.model import Category, Operation, Tool, ToolKind
-from catalog.nodes import Json
-
-_Row: TypeAlias = "tuple[str, ToolKind, str, list[str], list[tuple[str, str, list[str]]], bool, bool, str]"
-
-LOADER_VERSION = "1"
-"""Raise it when the same catalog file would be compiled into something else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A tool whose operations are still packed.
+class Entry(NamedTuple):
+    """A tool whose operations are still packed in `payload`, the tool's line.
 
     `reads_text`/`writes_text`: one of them reads/writes and has a text argument (V4).
     """
@@ -43,7 +34,7 @@ class Entry:
     payload: bytes
 
     def tool(self) -> Tool:
-        """Parse the payload."""
+        """Unpack it."""
         options, grants, operations, definition = json.loads(self.payload)
         return Tool(
             name=self.name,
@@ -59,84 +50,25 @@ class Entry:
         )
 
 
-def canonical(value: Json) -> str:
-    """One spelling for equal values: keys sorted, no blanks, characters as they are."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def compile_tool(tool: ToolDefinition) -> Entry:
-    operations: Json = None if tool.operations is None else [_operation(entry) for entry in tool.operations]
-    payload: Json = [
-        list(tool.options),
-        [[word, list(allowed)] for word, allowed in tool.grants],
-        operations,
-        canonical(tool.extras),
-    ]
-    line = canonical(payload).encode()
-    categories = tuple(Category(entry.name, entry.title, entry.hints) for entry in tool.categories)
-    identity = canonical([tool.name, tool.kind, tool.title, list(tool.hints), _categories(categories)])
-    texts = {entry.effect for entry in tool.operations or () if entry.text_argument is not None}
-    return Entry(
-        name=tool.name,
-        kind=tool.kind,
-        title=tool.title,
-        hints=tool.hints,
-        categories=categories,
-        reads_text="read" in texts,
-        writes_text="write" in texts,
-        digest=sha256(identity.encode() + b"\n" + line).hexdigest(),
-        payload=line,
-    )
-
-
-def _operation(operation: OperationDefinition) -> Json:
-    """In the order of `Operation`'s fields."""
-    return [
-        operation.name,
-        operation.category,
-        operation.effect,
-        operation.description,
-        "" if operation.input_schema is None else canonical(operation.input_schema),
-        operation.text_argument,
-        canonical(operation.extras),
-    ]
-
-
-def _categories(categories: tuple[Category, ...]) -> Json:
-    return [[entry.name, entry.title, list(entry.hints)] for entry in categories]
-
-
-def encode(entries: Iterable[Entry]) -> bytes:
-    listed = list(entries)
-    header: Json = [
-        [
-            entry.name,
-            entry.kind,
-            entry.title,
-            list(entry.hints),
-            _categories(entry.categories),
-            entry.reads_text,
-            entry.writes_text,
-            entry.digest,
-        ]
-        for entry in listed
-    ]
-    rest = b"\n".join([canonical(header).encode(), *(entry.payload for entry in listed)])
+def encode(header: str, entries: list[Entry]) -> bytes:
+    """`header`: JSON of the entries without their payloads, fields in the order of `Entry`."""
+    rest = b"\n".join([header.encode(), *(entry.payload for entry in entries)])
     return sha256(rest).hexdigest().encode() + b"\n" + rest
 
 
-def decode(data: bytes) -> tuple[Entry, ...] | None:
+def decode(data: bytes) -> list[Entry] | None:
     """None where the bytes are not exactly what `encode` made: damaged, cut short, or foreign."""
     seal, _, rest = data.partition(b"\n")
     if seal != sha256(rest).hexdigest().encode():
         return None
     header, *payloads = rest.split(b"\n")
-    rows: list[_Row] = json.loads(header)
-    return tuple(
-        Entry(row[0], row[1], row[2], tuple(row[3]), _unpack(row[4]), row[5], row[6], row[7], payload)
+    rows: list[tuple[str, ToolKind, str, list[str], list[tuple[str, str, list[str]]], bool, bool, str]]
+    rows = json.loads(header)
+    return [
+        Entry(row[0], row[1], row[2], tuple(row[3]), _categories(row[4]), row[5], row[6], row[7], payload)
         for row, payload in zip(rows, payloads, strict=True)
-    )
+    ]
 
 
-def _unpack(categories: list[tuple[str, str, list[str]]]) -> tuple[Category, ...]:
-    return tuple(Category(name, title, tuple(hints)) for name, title, hints in categories)
+def _categories(rows: list[tuple[str, str, list[str]]]) -> tuple[Category, ...]:
+    return tuple(Category(name, title, tuple(hints)) for name, title, hints in rows)

@@ -9,6 +9,9 @@ from typing import Literal
 
 Language = Literal["ja", "en"]
 
+MAX_BYTES = 8 * 1024 * 1024
+"""How large a catalog file or an `mcpServers` file may be."""
+
 MESSAGES: dict[str, tuple[str, str]] = {
     "file-unreadable": (
         "ファイルを読めません（{detail}）。パスと読み取りの権限を確かめてください。",

@@ -1,16 +1,16 @@
-"""Reading catalogs from disk: shipped data or files in its place, compiled once, and an `mcpServers` file's servers."""
+"""Loading a catalog: the shipped one or files in its place, and the servers of an `mcpServers` file.
+
+What was read once is kept compiled, found by the digest of the files' bytes; only a miss imports PyYAML and the checks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from catalog import cache
-from catalog.compiled import Entry, compile_tool
-from catalog.definition import ToolDefinition
-from catalog.errors import CatalogError
-from catalog.fold import fold
-from catalog.nodes import MAX_BYTES, Fault, Node
+from catalog.compiled import decode
+from catalog.errors import MAX_BYTES, CatalogError
 from catalog.snapshot import Catalog
 
 SHIPPED = Path(__file__).parent / "data"
@@ -23,53 +23,25 @@ def load_catalog(
 
     `cache_dir`: where compiled catalogs may be kept; it need not exist or be writable. Raises CatalogError.
     """
-    if files is None:
+    folders = [] if cache_dir is None else [cache_dir]
+    if files is None and mcp_config is None:
         # As with .pyc files: compiled beside the source where that can be written, which serves every project at once.
-        paths = sorted(SHIPPED.glob("*.yaml"))
-        folders = [SHIPPED / "__pycache__", cache_dir]
-    else:
-        paths = list(files)
-        folders = [cache_dir]
-    entries = _load_files(paths, [folder for folder in folders if folder is not None])
-    if mcp_config is not None:
-        entries = (*entries, *_load_servers(mcp_config, entries))
-    return Catalog(entries)
-
-
-def _load_files(paths: Sequence[Path], folders: Sequence[Path]) -> tuple[Entry, ...]:
-    contents = [_bytes(path) for path in paths]
-    key = cache.key_of(contents)
+        folders.insert(0, SHIPPED / "__pycache__")
+    sources = [(path, _bytes(path)) for path in (sorted(SHIPPED.glob("*.yaml")) if files is None else files)]
+    servers = None if mcp_config is None else (mcp_config, _bytes(mcp_config))
+    key = cache.key_of([content for _, content in sources] + ([b"mcpServers", servers[1]] if servers else []))
     for folder in folders:
         cached = cache.read(folder, key)
-        if cached is not None:
-            return cached
-    # Imported here because they bring PyYAML and the schema checks, which a cached catalog does not need.
-    from catalog.catalog_file import read_catalog  # noqa: PLC0415
-    from catalog.yaml_reader import read_yaml  # noqa: PLC0415
+        entries = None if cached is None else decode(cached)
+        if entries is not None:
+            return Catalog(entries)
+    from catalog.source import compile_sources  # noqa: PLC0415 — brings PyYAML and the checks: tens of milliseconds
 
-    merged: dict[str, ToolDefinition] = {}
-    for path, content in zip(paths, contents, strict=True):
-        for tool in _parse(path, content, read_yaml, read_catalog):
-            merged[fold(tool.name)] = tool
-    entries = tuple(compile_tool(merged[name]) for name in sorted(merged))
+    entries, encoded = compile_sources(sources, servers)
     for folder in folders:
-        if cache.write(folder, key, entries):
+        if cache.write(folder, key, encoded):
             break
-    return entries
-
-
-def _load_servers(path: Path, entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    # Imported here because most projects add no server.
-    from catalog.json_reader import read_json  # noqa: PLC0415
-    from catalog.mcp_config import read_servers  # noqa: PLC0415
-
-    servers = _parse(path, _bytes(path), read_json, read_servers)
-    taken = {fold(entry.name): entry.name for entry in entries}
-    for server in servers:
-        other = taken.get(fold(server.name))
-        if other is not None:
-            raise CatalogError(str(path), server.line, "server-is-tool", name=server.name, other=other)
-    return tuple(compile_tool(server) for server in servers)
+    return Catalog(entries)
 
 
 def _bytes(path: Path) -> bytes:
@@ -82,19 +54,3 @@ def _bytes(path: Path) -> bytes:
     if len(content) > MAX_BYTES:
         raise CatalogError(str(path), None, "file-too-large", limit=MAX_BYTES)
     return content
-
-
-def _parse(
-    path: Path,
-    content: bytes,
-    read: Callable[[str], Node],
-    understand: Callable[[Node], tuple[ToolDefinition, ...]],
-) -> tuple[ToolDefinition, ...]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CatalogError(str(path), content.count(b"\n", 0, error.start) + 1, "not-utf8") from error
-    try:
-        return understand(read(text))
-    except Fault as fault:
-        raise CatalogError(str(path), fault.line, fault.reason, **fault.arguments) from fault

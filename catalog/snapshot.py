@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
-from catalog import suggest
 from catalog.compiled import Entry
 from catalog.fold import fold
 from catalog.model import Tool
 
-MAX_SUGGESTIONS = suggest.MAX_SUGGESTIONS
+if TYPE_CHECKING:
+    from catalog.suggest import Suggester
+
+MAX_SUGGESTIONS = 5
+
+SUGGESTIONS_VERSION = "1"
+"""Raise it when the same catalog would suggest something else."""
 
 
 class Catalog:
@@ -24,7 +30,7 @@ class Catalog:
     @cached_property
     def digest(self) -> str:
         """Of every tool, and of the rules by which suggestions are found."""
-        parts = [suggest.VERSION, *(entry.digest for entry in self._entries.values())]
+        parts = [SUGGESTIONS_VERSION, *(entry.digest for entry in self._entries.values())]
         return sha256("\n".join(parts).encode()).hexdigest()
 
     def tool(self, name: str) -> Tool | None:
@@ -56,14 +62,16 @@ class Catalog:
         return frozenset(fold(word) for entry in self._entries.values() for word in (entry.title, *entry.hints))
 
     @cached_property
-    def _suggester(self) -> suggest.Suggester:
-        return suggest.Suggester(tuple(self._entries.values()))
+    def _suggester(self) -> Suggester:
+        from catalog.suggest import Suggester  # noqa: PLC0415 — a document without a mistake never needs it
+
+        return Suggester(tuple(self._entries.values()))
 
     def suggest_tools(self, name: str, category: str | None) -> tuple[str, ...]:
-        return self._suggester.tools(name, category)
+        return self._suggester.tools(name, category)[:MAX_SUGGESTIONS]
 
     def suggest_categories(self, tool: Tool, category: str) -> tuple[str, ...]:
-        return suggest.categories(tool, category)
+        return self._suggester.categories(tool, category)[:MAX_SUGGESTIONS]
 
     def receivers(self, read_only: bool) -> tuple[str, ...]:
         """By name."""

@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
+
 from catalog.compiled import Entry
 from catalog.model import Category, Tool
 from catalog.words import has_kanji, loose, runs, singular
 
-VERSION = "1"
-"""Part of a catalog's digest: raise it when the same catalog would suggest something else."""
-
-MAX_SUGGESTIONS = 5
 _MAX_LENGTH = 64
 _MAX_RUNS = 12
 _MAX_REMEMBERED = 4096
@@ -77,7 +76,7 @@ class Suggester:
                 known[target] = max(known.get(target, 0), worth)
 
     def tools(self, name: str, category: str | None) -> tuple[str, ...]:
-        """For an item `NAME` or `NAME の CATEGORY` that names no tool: best first, at most MAX_SUGGESTIONS (T5)."""
+        """For an item `NAME` or `NAME の CATEGORY` that names no tool: best first (T5)."""
         asked = (name, category or "")
         answer = self._answers.get(asked)
         if answer is None:
@@ -85,6 +84,12 @@ class Suggester:
                 self._answers.clear()
             answer = self._answers[asked] = self._find(*asked)
         return answer
+
+    def categories(self, tool: Tool, written: str) -> tuple[str, ...]:
+        """`TOOL の CATEGORY`: the tool's categories, closest first, then in the catalog's order (T6)."""
+        query = loose(written)[:_MAX_LENGTH]
+        scored = sorted((-_category_likeness(query, entry), index) for index, entry in enumerate(tool.categories))
+        return tuple(f"{tool.name} の {tool.categories[index].name}" for _, index in scored)
 
     def _find(self, name: str, category: str) -> tuple[str, ...]:
         query = loose(name)
@@ -102,7 +107,7 @@ class Suggester:
                     scores[target] += _WRITTEN_CATEGORY
         least = max(scores.values()) - _NOISE_BELOW_BEST
         ranked = sorted((-score, target) for target, score in scores.items() if score >= least)
-        return tuple(target.text for _, target in ranked[:MAX_SUGGESTIONS])
+        return tuple(target.text for _, target in ranked)
 
     def _likenesses(self, query: str, pieces: tuple[str, ...]) -> Iterator[tuple[_Target, float]]:
         yield from self._words.get(query, {}).items()
@@ -119,10 +124,6 @@ class Suggester:
                 yield target, score
 
     def _typos(self, query: str) -> Iterator[tuple[_Target, float]]:
-        # Imported here because a document without a mistake never needs it.
-        from rapidfuzz.distance import OSA  # noqa: PLC0415
-        from rapidfuzz.process import extract  # noqa: PLC0415
-
         most = _allowed_edits(len(query), has_kanji(query))
         if most == 0:
             return
@@ -167,17 +168,7 @@ class Suggester:
                 yield from (target for target in (*heads, *tails) if target.category and target.tool in named)
 
 
-def categories(tool: Tool, written: str) -> tuple[str, ...]:
-    """`TOOL の CATEGORY`: the tool's categories, closest first, then in the catalog's order (T6)."""
-    query = loose(written)[:_MAX_LENGTH]
-    scored = [(-_category_likeness(query, entry), index) for index, entry in enumerate(tool.categories)]
-    return tuple(f"{tool.name} の {tool.categories[index].name}" for _, index in sorted(scored)[:MAX_SUGGESTIONS])
-
-
 def _category_likeness(query: str, category: Category) -> float:
-    # Imported here because a document without a mistake never needs it.
-    from rapidfuzz.distance import OSA  # noqa: PLC0415
-
     best = 0.0
     for each in (category.name, category.title, *category.hints):
         word = loose(each)

@@ -1,0 +1,77 @@
+"""From checked definitions to the compiled form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+
+from catalog.compiled import Entry
+from catalog.definition import OperationDefinition, ToolDefinition
+from catalog.model import Category
+from catalog.nodes import Json
+
+
+def canonical(value: Json) -> str:
+    """One spelling for equal values: keys sorted, no blanks, characters as they are."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def compile_tool(tool: ToolDefinition) -> Entry:
+    payload: Json = [
+        list(tool.options),
+        [[word, list(allowed)] for word, allowed in tool.grants],
+        None if tool.operations is None else [_operation(entry) for entry in tool.operations],
+        canonical(tool.extras),
+    ]
+    line = canonical(payload).encode()
+    categories = tuple(Category(entry.name, entry.title, entry.hints) for entry in tool.categories)
+    identity = canonical([tool.name, tool.kind, tool.title, list(tool.hints), _categories(categories)])
+    texts = {entry.effect for entry in tool.operations or () if entry.text_argument is not None}
+    return Entry(
+        name=tool.name,
+        kind=tool.kind,
+        title=tool.title,
+        hints=tool.hints,
+        categories=categories,
+        reads_text="read" in texts,
+        writes_text="write" in texts,
+        digest=sha256(identity.encode() + b"\n" + line).hexdigest(),
+        payload=line,
+    )
+
+
+def header(entries: Sequence[Entry]) -> str:
+    """The first line of `compiled.encode`."""
+    return canonical(
+        [
+            [
+                entry.name,
+                entry.kind,
+                entry.title,
+                list(entry.hints),
+                _categories(entry.categories),
+                entry.reads_text,
+                entry.writes_text,
+                entry.digest,
+            ]
+            for entry in entries
+        ]
+    )
+
+
+def _operation(operation: OperationDefinition) -> Json:
+    """In the order of `Operation`'s fields."""
+    return [
+        operation.name,
+        operation.category,
+        operation.effect,
+        operation.description,
+        "" if operation.input_schema is None else canonical(operation.input_schema),
+        operation.text_argument,
+        canonical(operation.extras),
+    ]
+
+
+def _categories(categories: Iterable[Category]) -> Json:
+    return [[entry.name, entry.title, list(entry.hints)] for entry in categories]
