@@ -301,7 +301,7 @@ _TEMPLATES: Final[Templates] = {
     "fence-stale": {
         "": Template(
             "{fence}{where} does not arrive character for character in the code that was carried over",
-            "Compile with `--reuse exact` to make it arrive. Why the code was kept: {reasons:reasons}.",
+            "Compile with `--reuse exact` to make it arrive. About the code that was kept: {reasons:reasons}.",
         ),
     },
     "tools-mismatch": {

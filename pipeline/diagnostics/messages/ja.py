@@ -302,8 +302,8 @@ _TEMPLATES: Final[Templates] = {
     "fence-stale": {
         "": Template(
             "{where}{fence}は、引き継いだコードでは一字一句そのままの形で届きません。",
-            "「--reuse exact」を付けてコンパイルすると、届く形になります。コードを生成し直さなかった理由: "
-            "{reasons:reasons}。",
+            "「--reuse exact」を付けてコンパイルすると、届く形になります。"
+            "引き継いだコードについて: {reasons:reasons}。",
         ),
     },
     "tools-mismatch": {
