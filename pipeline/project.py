@@ -59,11 +59,13 @@ def _normal(text: str) -> str:
 
 
 def _relative(target: str, caller: str) -> str | None:
-    """The path that `target` (normalised) means in the document at `caller`; None if it leaves the project."""
+    """The path that `target` (normalised) means in the document at `caller`; None for an absolute one.
+
+    It may climb above the caller's folder, even above the current one: only a path of the project's is ever found.
+    """
     if not target or target.startswith("/"):
         return None
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(_normal(caller)), target))
-    return None if path == ".." or path.startswith("../") else path
+    return posixpath.normpath(posixpath.join(posixpath.dirname(_normal(caller)), target))
 
 
 class Project:

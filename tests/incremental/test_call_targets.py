@@ -19,6 +19,7 @@ OFFICE = Project(
         document("a.md", "送付"),
         document("b.md", "送付"),
         document("half.md", "ＡＢＣ 手順"),
+        document("../else/sub/x.md", "隣のフォルダー"),
     ]
 )
 
@@ -35,6 +36,7 @@ OFFICE = Project(
         ("../a.md", "shinsa/shinsa.md", ["a.md"]),
         ("../../a.md", "shinsa/shinsa.md", []),
         ("/a.md", "uketsuke.md", []),
+        ("sub/x.md", "../else/c.md", ["../else/sub/x.md"]),
         ("a", "uketsuke.md", []),
         ("送付", "uketsuke.md", ["a.md", "b.md"]),
         ("", "uketsuke.md", []),

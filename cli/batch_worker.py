@@ -1,0 +1,132 @@
+"""What one process does in a compile of many documents: items in, answers out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from catalog.view import CatalogView
+from cli.trouble import SYSTEM_FAULTS
+from pipeline.compilation import Compilation
+from pipeline.compiler import NO_PROJECT, Compiler, Input, Options, Publish, Survey
+from pipeline.generators.protocol import Generator
+from pipeline.incremental.record import Record
+from pipeline.project import ProjectView
+from pipeline.stores.protocol import Store, StoreError
+
+T = TypeVar("T")
+
+
+class Document(NamedTuple):
+    """`path`: as in the result, POSIX. `read` gives the bytes and raises OSError; picklable where processes are spawned."""
+
+    path: str
+    read: Callable[[], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[T]):
+    """What is done with each document.
+
+    `publish` and `render` run in whichever process compiled it: `publish` writes its output, `render` makes of the compile
+    what is to be known of it, which must be picklable. Where processes are spawned, so must be all of this.
+    """
+
+    open_store: Callable[[], Store]
+    catalog: CatalogView
+    generator: Generator
+    options: Options
+    render: Callable[[Compilation], T]
+    publish: Publish | None = None
+
+    def compiler(self) -> Compiler:
+        """With a store of its own, which the caller must close. Raises StoreError."""
+        return Compiler(self.catalog, self.open_store(), self.generator, self.options)
+
+    def finish(self, compiler: Compiler, compilation: Compilation) -> Compiled[T]:
+        """Publish and render a compile that was recalled. Raises what they raise, StoreError."""
+        if self.publish is not None:
+            compiler.publish(compilation, self.publish)
+        return Compiled(compilation.path, self.render(compilation))
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled(Generic[T]):
+    """`value` is what `Job.render` made."""
+
+    path: str
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A document that a system fault kept from being compiled: `cli.trouble.SYSTEM_FAULTS`, `cli.pool.WorkerDied`."""
+
+    path: str
+    error: Exception
+
+
+Outcome: TypeAlias = Compiled[T] | Broken
+
+
+class Item(NamedTuple):
+    """A document to be compiled. `place`: where it is in the input, None for a sibling, which is only surveyed.
+
+    `data` None: to be read again. `known`: its records. `survey`: in the second round, when all names are known.
+    """
+
+    place: int | None
+    document: Document
+    data: bytes | None
+    known: tuple[Record, ...]
+    survey: Survey | None = None
+
+
+class Answer(NamedTuple, Generic[T]):
+    """What came of an item. `outcome` None: it was only surveyed, as a sibling or because it calls."""
+
+    survey: Survey | None
+    outcome: Compiled[T] | Broken | None
+
+
+class Worker(Generic[T]):
+    """Compiles items. `project` None: the first round, in which documents with calls are only surveyed.
+
+    Raises StoreError where the store cannot be opened.
+    """
+
+    def __init__(self, job: Job[T], project: ProjectView | None, compiler: Compiler | None = None) -> None:
+        self._job = job
+        self._project = project
+        self._compiler = job.compiler() if compiler is None else compiler
+
+    def __call__(self, items: tuple[Item, ...]) -> list[Answer[T]]:
+        """One answer an item."""
+        answers = [self._answer(item) for item in items]
+        try:
+            self._compiler.store.flush()  # what follows from these answers may be done in another process
+        except StoreError as error:
+            return [Answer(None, Broken(item.document.path, error)) for item in items]
+        return answers
+
+    def _answer(self, item: Item) -> Answer[T]:
+        path = item.document.path
+        try:
+            source = Input(path, item.document.read() if item.data is None else item.data)
+            survey = item.survey
+            if survey is None:
+                survey = self._compiler.survey(source, item.known)
+                if item.place is None or survey.document.calls:
+                    return Answer(replace(survey, step=None), None)
+            project = NO_PROJECT if self._project is None else self._project
+            compilation = self._compiler.compile(
+                source, project, survey=survey, known=item.known, publish=self._job.publish
+            )
+            return Answer(replace(survey, step=None), Compiled(path, self._job.render(compilation)))
+        except SYSTEM_FAULTS as error:
+            return Answer(None, Broken(path, error))
+
+    def close(self) -> None:
+        """Raises StoreError."""
+        self._compiler.store.close()

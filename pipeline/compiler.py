@@ -1,0 +1,329 @@
+"""The compiler: the stages, one document at a time, through a store (R1-R4).
+
+Pure given its arguments: catalog, project, store and generator are protocols, and nothing here opens a file or reads a clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from catalog.view import CatalogView
+from pipeline.compilation import Compilation
+from pipeline.document.source import DEFAULT_MAX_BYTES
+from pipeline.generators.protocol import Generator
+from pipeline.incremental import keys, record
+from pipeline.incremental.carry import Reuse
+from pipeline.incremental.keys import Json
+from pipeline.incremental.reads import Inquiry
+from pipeline.incremental.overlay import Overlay
+from pipeline.incremental.recall import RecalledParts, holds
+from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
+from pipeline.incremental.report import StageReport
+from pipeline.project import Project, ProjectDocument, ProjectView
+from pipeline.stores.protocol import Store
+
+if TYPE_CHECKING:
+    from pipeline.incremental.previous import Previous
+    from pipeline.incremental.run import Run
+    from pipeline.incremental.steps import ParseStep
+
+NO_PROJECT = Project(())
+"""For a document without calls, which asks nothing of its project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`reuse`: R3. `rewrites`: how often a generator may try again (I3). `max_bytes`: F3. `check`: parse and resolve only."""
+
+    reuse: Reuse = "compatible"
+    rewrites: int = 2
+    max_bytes: int = DEFAULT_MAX_BYTES
+    check: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A document as saved. `path`: POSIX, relative to the project's root; its stem names a document without a heading (F5)."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a project must know of a document.
+
+    `parse`: the report of the parse that this took, None if a record knew it; `step`: that parse, to be used again by a compile
+    that follows soon. It may be dropped to save memory.
+    """
+
+    document: ProjectDocument
+    sha256: str
+    parse: StageReport | None
+    step: ParseStep | None = field(default=None, repr=False, compare=False)
+
+
+Publish: TypeAlias = Callable[[Compilation], Json]
+"""What is done with a finished compile (writing its output) before it is remembered. It returns a receipt, which the next
+compile of that path has as `Compilation.receipt`. Called for failed compiles, too."""
+
+
+class Compiler:
+    """One compiler for many documents, used by one thread. Everything may raise StoreError."""
+
+    def __init__(self, catalog: CatalogView, store: Store, generator: Generator, options: Options = Options()) -> None:
+        self.catalog = catalog
+        self.store = store
+        self.generator = generator
+        self.options = options
+        self._inquiries: list[Inquiry] = []
+
+    # ------------------------------------------------------------------------------------ what is remembered
+
+    def records(self, paths: Iterable[str]) -> dict[str, list[Record]]:
+        """What is remembered of several documents, read at once, newest first."""
+        by_path = {path: self._record_keys(path) for path in paths}
+        found = self.store.get_traces_many(key for keys in by_path.values() for key in keys)
+        return {
+            path: [entry for key in keys if key in found for entry in record.from_traces(found[key])]
+            for path, keys in by_path.items()
+        }
+
+    def _record_keys(self, path: str) -> tuple[str, ...]:
+        """A check also takes what a whole compile knows."""
+        whole = record.record_key(path, check=False)
+        return (record.record_key(path, check=True), whole) if self.options.check else (whole,)
+
+    def recall(
+        self, path: str, sha256: str, known: Sequence[Record], project: ProjectView, data: Callable[[], bytes]
+    ) -> Compilation | None:
+        """The compile of an unchanged document, None where a stage may have to run.
+
+        `known`: of `records`. `data` gives the document's bytes, if the store turns out to have lost something.
+        """
+        if self.options.reuse == "never":
+            return None
+        for rank, entry in enumerate(known):
+            head = entry.head
+            if head.document == sha256 and head.setup == self._setup and not head.again:
+                if not holds(entry, self._inquiry(project), self.store):
+                    continue
+                if rank:  # an edit was taken back: this is the previous compile now
+                    self.store.add_trace(self._record_keys(path)[0], entry.to_bytes())
+                return self._recalled(path, entry, project, data)
+        return None
+
+    def _recalled(self, path: str, entry: Record, project: ProjectView, data: Callable[[], bytes]) -> Compilation:
+        head = entry.head
+
+        def recover() -> Compilation:
+            document = Input(path, data())
+            return self._run(document, hashlib.sha256(document.data).hexdigest(), project, [entry], None, None)
+
+        parse_key = keys.key("parse", self._versions["parse"], (head.document,), self._parse_options(path))
+        parts = RecalledParts(entry, self.store, parse_key, self.options.check, recover)
+        return Compilation(path, head.document, head.status, head.kind, head.name, head.receipt, parts)
+
+    # ----------------------------------------------------------------------------------------------- survey
+
+    def survey(self, document: Input, known: Sequence[Record] | None = None) -> Survey:
+        """The name and the calls of a document, through the store. `known`: of `records`; None: not asked for yet."""
+        sha256 = hashlib.sha256(document.data).hexdigest()
+        if known is None:
+            known = self.records([document.path])[document.path]
+        surveyed = self.surveyed(document.path, sha256, known)
+        if surveyed is not None:
+            return surveyed
+        from pipeline.incremental.previous import Previous  # noqa: PLC0415 - as in _stages
+
+        previous = Previous(known[0], self.store) if known else None
+        step = self._parse(self.store, document, sha256, previous)
+        return Survey(_project_document(document.path, step), sha256, step.report, step)
+
+    def surveyed(self, path: str, sha256: str, known: Sequence[Record]) -> Survey | None:
+        """The survey of a document whose very bytes were compiled before."""
+        if self.options.reuse != "never":
+            for entry in known:
+                head = entry.head
+                if head.document == sha256 and head.setup == self._setup:
+                    return Survey(ProjectDocument(path, head.name, head.calls), sha256, None)
+        return None
+
+    # ---------------------------------------------------------------------------------------------- compile
+
+    def compile(
+        self,
+        document: Input,
+        project: ProjectView = NO_PROJECT,
+        *,
+        survey: Survey | None = None,
+        known: Sequence[Record] | None = None,
+        publish: Publish | None = None,
+    ) -> Compilation:
+        """Compile one document. Raises what the generator and `publish` raise.
+
+        `survey`: of the same bytes, where there was one in this run: its parse is reported as what it was. `known`: of
+        `records`; None: not asked for yet.
+        """
+        sha256 = hashlib.sha256(document.data).hexdigest()
+        if known is None:
+            known = self.records([document.path])[document.path]
+        recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
+        if recalled is None:
+            return self._run(document, sha256, project, known, survey, publish)
+        if publish is not None:
+            self.publish(recalled, publish)
+        return recalled
+
+    def publish(self, compilation: Compilation, publish: Publish) -> None:
+        """Publish what `recall` gave, and remember the receipt if it is another one."""
+        receipt = publish(compilation)
+        if receipt != compilation.receipt:
+            compilation.receipt = receipt
+            key = self._record_keys(compilation.path)[0]
+            for entry in record.from_traces(self.store.get_traces(key)[:1]):
+                changed = Record(entry.head._replace(receipt=receipt), entry.tail)
+                self.store.add_trace(key, changed.to_bytes())
+
+    def plan(
+        self, document: Input, project: ProjectView = NO_PROJECT, *, survey: Survey | None = None
+    ) -> tuple[StageReport, ...]:
+        """What a compile would run, and why (`aop why`). No generator runs.
+
+        Parse and resolve do run if they must: what comes behind them cannot be known else.
+        """
+        sha256 = hashlib.sha256(document.data).hexdigest()
+        known = self.records([document.path])[document.path]
+        recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
+        if recalled is not None:
+            return recalled.stages
+        return self._stages(Overlay(self.store), document, sha256, project, known, survey, plan=True).made.stages
+
+    # ------------------------------------------------------------------------------------------------ a run
+
+    def _run(
+        self,
+        document: Input,
+        sha256: str,
+        project: ProjectView,
+        known: Sequence[Record],
+        survey: Survey | None,
+        publish: Publish | None,
+    ) -> Compilation:
+        run = self._stages(self.store, document, sha256, project, known, survey)
+        parsed = run.made.parsed
+        compilation = Compilation(
+            document.path,
+            sha256,
+            "failed" if run.failed else "succeeded",
+            None if parsed is None else parsed.kind,
+            _stem(document.path) if parsed is None else parsed.name,
+            known[0].head.receipt if known else None,
+            run.made,
+        )
+        if publish is not None:
+            compilation.receipt = publish(compilation)
+        self._remember(compilation, run)
+        return compilation
+
+    def _stages(
+        self,
+        store: Store,
+        document: Input,
+        sha256: str,
+        project: ProjectView,
+        known: Sequence[Record],
+        survey: Survey | None,
+        plan: bool = False,
+    ) -> Run:
+        # Loaded where a stage may run: an unchanged document needs none of the stages, and they are slow to import.
+        from pipeline.incremental.previous import Previous  # noqa: PLC0415
+        from pipeline.incremental.run import Setting, run_stages  # noqa: PLC0415
+
+        options = self.options
+        previous = Previous(known[0], store) if known else None
+        if survey is not None and survey.sha256 == sha256 and survey.step is not None:
+            step = survey.step
+        else:
+            step = self._parse(store, document, sha256, previous)
+            if survey is not None and survey.sha256 == sha256 and survey.parse is not None:
+                step = replace(step, report=survey.parse)
+        setting = Setting(store, self.generator, self._inquiry(project), options.reuse, options.rewrites, options.check)
+        return run_stages(setting, step, document.path, previous, plan)
+
+    def _parse(self, store: Store, document: Input, sha256: str, previous: Previous | None) -> ParseStep:
+        from pipeline.incremental.steps import parse_step  # noqa: PLC0415 - as above
+
+        options = self._parse_options(document.path)
+        return parse_step(store, document.data, sha256, options, previous, self.options.reuse == "never")
+
+    def _remember(self, compilation: Compilation, run: Run) -> None:
+        resolved, assembly = run.resolved, run.assembly
+        reads = None if resolved is None else resolved.reads
+        sections = () if run.made.parsed is None else run.made.parsed.phases
+        head = Head(
+            compilation.sha256,
+            self._setup,
+            compilation.status,
+            compilation.kind,
+            compilation.name,
+            _project_document(compilation.path, run.parsed).calls,
+            "" if reads is None else reads.catalog,
+            "" if reads is None else reads.project,
+            assembly is not None and assembly.again,
+            compilation.receipt,
+        )
+        tail = Tail(
+            self._versions,
+            self._parse_options(compilation.path),
+            run.parsed.digest,
+            "" if resolved is None else resolved.digest,
+            "" if assembly is None else assembly.digest,
+            tuple(PhaseRecord(section.number, "", "") for section in sections) if assembly is None else assembly.phases,
+            reads,
+            run.made.findings,
+        )
+        self.store.add_trace(self._record_keys(compilation.path)[0], Record(head, tail).to_bytes())
+
+    # ---------------------------------------------------------------------------------------------- settings
+
+    @cached_property
+    def _versions(self) -> dict[str, str]:
+        """Of each stage, and of the generator, by name."""
+        from pipeline.incremental.versions import STAGES  # noqa: PLC0415
+
+        identity = self.generator.identity
+        return {**STAGES, "generate": keys.encode((identity.name, identity.version, identity.model))}
+
+    @cached_property
+    def _setup(self) -> str:
+        """Digest of all that decides what comes out for given bytes, apart from path, catalog and project."""
+        return keys.key("setup", "", [f"{name} {version}" for name, version in sorted(self._versions.items())])
+
+    def _parse_options(self, path: str) -> tuple[str, int]:
+        return _stem(path), self.options.max_bytes
+
+    def _inquiry(self, project: ProjectView) -> Inquiry:
+        """One for each project, so that a question is asked once for all documents."""
+        for inquiry in self._inquiries:
+            if inquiry.project is project:
+                return inquiry
+        self._inquiries.append(Inquiry(self.catalog, project))
+        del self._inquiries[:-2]
+        return self._inquiries[-1]
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(posixpath.basename(path))[0]
+
+
+def _project_document(path: str, step: ParseStep) -> ProjectDocument:
+    if step.artifact is None:
+        return ProjectDocument(path, _stem(path), ())
+    targets = (call.target for section in step.artifact.phases for call in section.calls if call.target)
+    return ProjectDocument(path, step.artifact.name, tuple(dict.fromkeys(targets)))

@@ -1,0 +1,143 @@
+"""The phases with an agent on their way to their code: which earlier code each keeps, and why it is generated where it keeps
+none (R2, R3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from catalog.view import CatalogView
+from pipeline import canonical
+from pipeline.artifacts import Fault, ParsedDocument, PhaseCode, ResolvedDocument, Unit
+from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.incremental import carry, reasons
+from pipeline.incremental.carry import Reuse
+from pipeline.incremental.previous import Previous
+from pipeline.incremental.report import Outcome, Reason
+from pipeline.incremental.shelf import Lost, LostReason, load
+from pipeline.stages.generate import units_of
+from pipeline.stores.protocol import Store
+
+
+@dataclass(slots=True)
+class Phase:
+    """`place`: its index in the document; `digest`: of its unit. `carried`: why its code is not the generator's own (R3)."""
+
+    place: int
+    number: int | None
+    unit: Unit
+    digest: str
+    traces: list[carry.CodeTrace] = field(default_factory=list)
+    candidates: list[carry.Candidate] = field(default_factory=list)
+    code: PhaseCode | None = None
+    code_digest: str = ""
+    outcome: Outcome = "ran"
+    reason: Reason = "same"
+    carried: tuple[Reason, ...] = ()
+    lost: LostReason | None = None
+    attempts: int = 0
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def made_now(self) -> bool:
+        """Whether this compile's generator makes its code."""
+        return self.outcome == "ran"
+
+    def keep(self) -> None:
+        """Use the best candidate that is left, if any."""
+        self.code = None
+        if self.candidates:
+            self.code_digest, self.carried = self.candidates.pop(0)
+            self.outcome = "carried" if self.carried else "reused"
+            self.reason = self.carried[0] if self.carried else "same"
+        else:
+            self.code_digest, self.carried, self.outcome = "", (), "ran"
+
+    def load(self, store: Store) -> bool:
+        """Have the kept code at hand. False if the store lost it: then the next best is kept. Raises StoreError."""
+        if self.code is None:
+            try:
+                self.code = load(store, self.code_digest, PhaseCode)
+            except Lost as error:
+                self.lost = error.reason
+                self.keep()
+                if self.made_now:
+                    self.reason = error.reason
+                return False
+        return True
+
+    def refuse(self) -> None:
+        """Have its code made again."""
+        if not self.made_now:
+            # Kept code was proven for this very unit. That it does not fit has to do with who made it, or with the store.
+            self.reason = self.carried[0] if self.carried else "artifact-damaged"
+            self.outcome, self.carried, self.faults = "ran", (), ()
+        self.code, self.code_digest = None, ""
+
+
+class Phases:
+    """All of one document's, in its order."""
+
+    def __init__(
+        self,
+        parsed: ParsedDocument,
+        resolved: ResolvedDocument,
+        identity: GeneratorIdentity,
+        reuse: Reuse,
+        previous: Previous | None,
+        catalog: CatalogView,
+    ) -> None:
+        self._parsed = parsed
+        self._identity = identity
+        self._reuse: Reuse = reuse
+        self._previous = previous
+        self._catalog = catalog
+        units = units_of(parsed, resolved)
+        self.all = [
+            Phase(place, parsed.phases[place].number, unit, canonical.digest(unit))
+            for place, unit in enumerate(units)
+            if unit is not None
+        ]
+
+    def look_up(self, store: Store) -> None:
+        """Let each phase keep what it may. Raises StoreError."""
+        if self._reuse != "never":
+            found = store.get_traces_many([carry.unit_key(phase.digest) for phase in self.all])
+            for phase in self.all:
+                phase.traces = carry.read_traces(found.get(carry.unit_key(phase.digest), ()))
+                phase.candidates = carry.candidates(phase.traces, self._identity, self._reuse)
+        for phase in self.all:
+            phase.keep()
+            if phase.made_now:
+                phase.reason = self._why(phase)
+
+    def _why(self, phase: Phase) -> Reason:
+        if self._reuse == "never":
+            return "forced"
+        if phase.traces:
+            return carry.differences(phase.traces[0], self._identity)[0]
+        previous = self._previous
+        if previous is None or previous.parsed is None:
+            return "new"
+        if any(record.unit == phase.digest and record.code for record in previous.tail.phases):
+            return "artifact-missing"
+        place = self._ancestors.of(phase.unit, phase.place)
+        before = None if place is None else previous.units[place]
+        if place is None or before is None or before == phase.unit:
+            # Never seen, or seen in a compile that failed before it was generated.
+            return "new"
+        then, now = previous.parsed.phases[place], self._parsed.phases[phase.place]
+        differ = reasons.declared(then) != reasons.declared(now)
+        return reasons.unit_change(before, phase.unit, differ, self._catalog)
+
+    @cached_property
+    def _ancestors(self) -> reasons.Ancestors:
+        previous = self._previous
+        if previous is None:
+            return reasons.Ancestors(())
+        used = {phase.digest for phase in self.all}
+        recorded = [record.unit for record in previous.tail.phases]
+        units = previous.units
+        if len(recorded) != len(units):
+            return reasons.Ancestors(units)
+        return reasons.Ancestors([None if mark in used else unit for mark, unit in zip(recorded, units, strict=True)])

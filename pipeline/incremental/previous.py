@@ -1,0 +1,44 @@
+"""The document's previous compile, as far as it still can be had: what reasons compare with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pipeline.artifacts import ParsedDocument, Pin, ResolvedDocument, Unit
+from pipeline.incremental.record import Record, Tail
+from pipeline.incremental.shelf import Lost, load
+from pipeline.stages.generate import units_of
+from pipeline.stores.protocol import Store
+
+
+class Previous:
+    """Loaded piece by piece, when a stage runs and its reason is asked for. What is lost is None."""
+
+    def __init__(self, record: Record, store: Store) -> None:
+        self.document = record.head.document
+        self.tail: Tail = record.tail
+        self._store = store
+
+    @cached_property
+    def parsed(self) -> ParsedDocument | None:
+        try:
+            return load(self._store, self.tail.parsed, ParsedDocument) if self.tail.parsed else None
+        except Lost:
+            return None
+
+    @cached_property
+    def resolved(self) -> ResolvedDocument | None:
+        try:
+            return load(self._store, self.tail.resolved, ResolvedDocument) if self.tail.resolved else None
+        except Lost:
+            return None
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        return () if self.resolved is None else self.resolved.pins
+
+    @cached_property
+    def units(self) -> tuple[Unit | None, ...]:
+        if self.parsed is None or self.resolved is None:
+            return ()
+        return units_of(self.parsed, self.resolved)

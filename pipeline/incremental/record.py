@@ -1,0 +1,136 @@
+"""The record of a document's compile: what lets an unchanged document be answered with one read of the store, and what
+the next compile compares with to say why something runs (R3).
+
+A path's records are the traces of one key, newest first: the newest is the document's previous compile, and an older one
+answers at once when an edit was taken back. Its bytes are two lines of JSON. The first is all that an unchanged document needs;
+the second is decoded only when something is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+from pipeline.diagnostics.findings import Finding
+from pipeline.incremental import keys
+from pipeline.incremental.codec import pack_findings, unpack_findings
+from pipeline.incremental.keys import Json
+from pipeline.incremental.reads import Reads, reads_from_json
+
+
+Status: TypeAlias = Literal["succeeded", "failed"]
+
+Kind: TypeAlias = Literal["multi", "single"]
+
+
+class PhaseRecord(NamedTuple):
+    """One phase of the compile. `unit` and `code` are digests, "" where there is none (a call, a failed compile).
+
+    `carried`: why code of another identity was kept, as R3's reasons; empty for code of the generator's own.
+    """
+
+    number: int | None
+    unit: str
+    code: str
+    carried: tuple[str, ...] = ()
+
+
+class Head(NamedTuple):
+    """The first line. `document`: sha256 of its bytes; `setup`: digest of versions and options; `catalog` and `project`: digests
+    of the whole, "" where nothing was asked; `again`: whether something was carried over and must be verified again (R1);
+    `receipt`: what the caller's publishing handed back, see `Compiler.compile`."""
+
+    document: str
+    setup: str
+    status: Status
+    kind: Kind | None
+    name: str
+    calls: tuple[str, ...]
+    catalog: str
+    project: str
+    again: bool
+    receipt: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The second line. `versions`: of each stage, by its name; `options`: those of parse; the others are digests or "".
+
+    `findings`: all of them, as detected.
+    """
+
+    versions: dict[str, str]
+    options: tuple[Json, ...]
+    parsed: str
+    resolved: str
+    module: str
+    phases: tuple[PhaseRecord, ...]
+    reads: Reads | None
+    findings: tuple[Finding, ...]
+
+
+class Record:
+    """One record. Immutable; the tail is decoded when it is first asked for."""
+
+    def __init__(self, head: Head, tail: Tail | bytes) -> None:
+        self.head = head
+        self._tail = tail
+
+    @cached_property
+    def tail(self) -> Tail:
+        """Raises ValueError, TypeError, KeyError or IndexError for bytes that `to_bytes` did not write."""
+        return self._tail if isinstance(self._tail, Tail) else _decode_tail(self._tail)
+
+    def to_bytes(self) -> bytes:
+        tail = self.tail
+        rest = (
+            tail.versions,
+            tail.options,
+            tail.parsed,
+            tail.resolved,
+            tail.module,
+            tail.phases,
+            None if tail.reads is None else tail.reads.to_json(),
+            pack_findings(tail.findings),
+        )
+        return f"{keys.encode(self.head)}\n{keys.encode(rest)}".encode("ascii")
+
+
+def record_key(path: str, check: bool) -> str:
+    """The trace key of a path's records; what only checked has records of its own."""
+    return keys.key("check" if check else "document", "", (path,))
+
+
+def from_bytes(data: bytes) -> Record | None:
+    """The record, None for bytes that are none: then the document counts as one that was never compiled."""
+    head, _, tail = data.partition(b"\n")
+    try:
+        document, setup, status, kind, name, calls, catalog, project, again, receipt = json.loads(head)
+        return Record(
+            Head(document, setup, status, kind, name, tuple(calls), catalog, project, again, receipt),
+            tail,
+        )
+    except (ValueError, TypeError):
+        return None
+
+
+def _decode_tail(data: bytes) -> Tail:
+    versions, options, parsed, resolved, module, phases, reads, findings = json.loads(data)
+    return Tail(
+        versions,
+        tuple(options),
+        parsed,
+        resolved,
+        module,
+        tuple(PhaseRecord(number, unit, code, tuple(carried)) for number, unit, code, carried in phases),
+        None if reads is None else reads_from_json(reads),
+        unpack_findings(findings),
+    )
+
+
+def from_traces(traces: Sequence[bytes]) -> list[Record]:
+    """Newest first; those that are none are left out."""
+    return [record for record in map(from_bytes, traces) if record is not None]

@@ -1,0 +1,99 @@
+"""One document through all stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from pipeline.artifacts import ParsedDocument, ResolvedDocument
+from pipeline.compilation import Made
+from pipeline.diagnostics.codes import CODES
+from pipeline.diagnostics.findings import Finding
+from pipeline.generators.protocol import Generator
+from pipeline.incremental.assembly import Assembler, Assembly
+from pipeline.incremental.carry import Reuse
+from pipeline.incremental.previous import Previous
+from pipeline.incremental.reads import Inquiry
+from pipeline.incremental.report import StageReport, skipped
+from pipeline.incremental.steps import ParseStep, ResolveStep, resolve_step
+from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
+from pipeline.stores.protocol import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the stages came to. `resolved` and `assembly` are None where they were not reached."""
+
+    parsed: ParseStep
+    resolved: ResolveStep | None
+    assembly: Assembly | None
+    made: Made
+
+    @property
+    def failed(self) -> bool:
+        return _failed(self.made.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all documents of a compile have in common."""
+
+    store: Store
+    generator: Generator
+    inquiry: Inquiry
+    reuse: Reuse
+    rewrites: int
+    check: bool
+
+
+def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previous | None, plan: bool) -> Run:
+    """All stages behind parse. `plan`: say what would run, and let no generator run.
+
+    Raises StoreError, and what the generator raises.
+    """
+    if parsed.artifact is None:
+        reports = (parsed.report, StageReport("resolve", None, "skipped", "document"), *skipped([None], setting.check))
+        return Run(parsed, None, None, Made(reports, parsed.findings, parsed.positions, None, None, None))
+    fresh = setting.reuse == "never"
+    resolved = resolve_step(setting.store, parsed, path, setting.inquiry, previous, fresh)
+    findings = (*parsed.findings, *resolved.findings)
+    before = (parsed.report, resolved.report)
+    made = Made(before, findings, parsed.positions, parsed.artifact, resolved.artifact, None)
+    if not _failed(findings):
+        findings = (*findings, *_too_large(parsed.artifact, resolved.artifact))
+        made = replace(made, findings=findings)
+    if setting.check or _failed(findings):
+        numbers = [section.number for section in parsed.artifact.phases]
+        return Run(parsed, resolved, None, replace(made, stages=(*before, *skipped(numbers, setting.check))))
+    assembler = Assembler(
+        setting.store,
+        setting.generator,
+        setting.inquiry,
+        parsed,
+        resolved,
+        previous,
+        setting.reuse,
+        setting.rewrites,
+    )
+    if plan:
+        return Run(parsed, resolved, None, replace(made, stages=(*before, *assembler.plan())))
+    assembly = assembler.assemble()
+    made = replace(
+        made,
+        stages=(*before, *assembly.reports),
+        findings=(*findings, *assembly.findings),
+        module=assembly.module,
+    )
+    return Run(parsed, resolved, assembly, made)
+
+
+def _too_large(parsed: ParsedDocument, resolved: ResolvedDocument) -> list[Finding]:
+    """What stands outside all phases goes into every agent's instructions: a small document may ask for gigabytes (I1)."""
+    size = expanded_size(parsed, resolved)
+    if size <= MAX_INSTRUCTIONS:
+        return []
+    return [Finding("document-too-large", None, None, (("size", size), ("limit", MAX_INSTRUCTIONS)), (), "expanded")]
+
+
+def _failed(findings: Iterable[Finding]) -> bool:
+    return any(CODES[finding.name].severity == "error" for finding in findings)

@@ -1,0 +1,143 @@
+"""Parse and resolve through the store: use a recorded run whose reads still hold, else run and record (R1)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from pipeline.artifacts import ParsedDocument, Positions, ResolvedDocument
+from pipeline.diagnostics.findings import Finding
+from pipeline.incremental import keys, reasons
+from pipeline.incremental.codec import pack_findings, unpack_findings, unpack_positions
+from pipeline.incremental.previous import Previous
+from pipeline.incremental.reads import Inquiry, Reads, Recorder, mentionable_text, reads_from_json
+from pipeline.incremental.report import Reason, StageReport
+from pipeline.incremental.shelf import Lost, LostReason, load, put
+from pipeline.stages import parse as parse_stage
+from pipeline.stages import resolve as resolve_stage
+from pipeline.stores.protocol import Store
+
+SAME: Reason = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class ParseStep:
+    """`digest` of the artifact, "" and None for an unreadable document."""
+
+    report: StageReport
+    digest: str
+    artifact: ParsedDocument | None
+    positions: Positions
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveStep:
+    report: StageReport
+    digest: str
+    artifact: ResolvedDocument
+    reads: Reads
+    findings: tuple[Finding, ...]
+
+
+def parse_options(stem: str, max_bytes: int) -> tuple[str, int]:
+    """What decides a parse besides the bytes."""
+    return stem, max_bytes
+
+
+def parse_step(
+    store: Store, data: bytes, document: str, options: tuple[str, int], previous: Previous | None, fresh: bool
+) -> ParseStep:
+    """`document`: sha256 of `data`. `fresh`: use nothing that is recorded. Raises StoreError."""
+    key = keys.key("parse", parse_stage.VERSION, (document,), options)
+    lost: LostReason | None = None
+    if not fresh:
+        for trace in store.get_traces(key):
+            digest, positions, findings = json.loads(trace)
+            try:
+                artifact = load(store, digest, ParsedDocument) if digest else None
+            except Lost as error:
+                lost = error.reason
+                continue
+            report = StageReport("parse", None, "reused", SAME)
+            return ParseStep(report, digest, artifact, unpack_positions(positions), unpack_findings(findings))
+    stem, max_bytes = options
+    outcome = parse_stage.parse(data, stem, max_bytes)
+    digest = "" if outcome.artifact is None else put(store, outcome.artifact)
+    trace = keys.encode((digest, outcome.positions, pack_findings(outcome.findings))).encode("ascii")
+    store.add_trace(key, trace)
+    reason = _parse_reason(document, options, previous, fresh, lost)
+    report = StageReport("parse", None, "ran", reason)
+    return ParseStep(report, digest, outcome.artifact, outcome.positions, outcome.findings)
+
+
+def _parse_reason(
+    document: str, options: tuple[str, int], previous: Previous | None, fresh: bool, lost: LostReason | None
+) -> Reason:
+    if fresh or lost is not None:
+        return "forced" if fresh else lost or "artifact-missing"
+    if previous is None:
+        return "new"
+    if previous.tail.versions.get("parse") != parse_stage.VERSION:
+        return "stage-version"
+    if tuple(previous.tail.options) != options:
+        return "options"
+    # The same bytes as in the previous compile, whose trace is gone: pruned.
+    return "document" if previous.document != document else "artifact-missing"
+
+
+def resolve_step(
+    store: Store, parsed: ParseStep, path: str, inquiry: Inquiry, previous: Previous | None, fresh: bool
+) -> ResolveStep:
+    """`parsed` must have an artifact. Raises StoreError."""
+    artifact = parsed.artifact
+    if artifact is None:
+        raise ValueError("an unreadable document cannot be resolved")
+    # Only calls look at the document's own path: a document without any resolves alike wherever it lies.
+    calling = any(section.calls for section in (artifact.outside, *artifact.phases))
+    key = keys.key("resolve", resolve_stage.VERSION, (parsed.digest,), (path if calling else "",))
+    lost: LostReason | None = None
+    if not fresh:
+        for trace in store.get_traces(key):
+            digest, packed_reads, findings = json.loads(trace)
+            reads = reads_from_json(packed_reads)
+            if inquiry.changes(reads, lambda: mentionable_text(artifact)):
+                continue
+            try:
+                resolved = load(store, digest, ResolvedDocument)
+            except Lost as error:
+                lost = error.reason
+                continue
+            report = StageReport("resolve", None, "reused", SAME)
+            return ResolveStep(report, digest, resolved, reads, unpack_findings(findings))
+    recorder = Recorder(inquiry)
+    outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path)
+    reads = recorder.reads(artifact)
+    digest = put(store, outcome.artifact)
+    trace = keys.encode((digest, reads.to_json(), pack_findings(outcome.findings))).encode("ascii")
+    store.add_trace(key, trace)
+    reason = _resolve_reason(parsed, inquiry, previous, fresh, lost)
+    return ResolveStep(StageReport("resolve", None, "ran", reason), digest, outcome.artifact, reads, outcome.findings)
+
+
+def _resolve_reason(
+    parsed: ParseStep,
+    inquiry: Inquiry,
+    previous: Previous | None,
+    fresh: bool,
+    lost: LostReason | None,
+) -> Reason:
+    if fresh or lost is not None:
+        return "forced" if fresh else lost or "artifact-missing"
+    if previous is None:
+        return "new"
+    if previous.tail.versions.get("resolve") != resolve_stage.VERSION:
+        return "stage-version"
+    if previous.tail.parsed != parsed.digest:
+        before, now = previous.parsed, parsed.artifact
+        return "document" if before is None or now is None else reasons.parsed_change(before, now)
+    text = mentionable_text(parsed.artifact) if parsed.artifact is not None else ""
+    changes = inquiry.changes(previous.tail.reads, lambda: text) if previous.tail.reads is not None else []
+    known = {reasons.read_change(change, previous.pins, inquiry.catalog) for change in changes}
+    # Nothing that was read is another: the trace itself is gone.
+    return reasons.first(known) or "artifact-missing"
