@@ -1,7 +1,7 @@
 """The checkable examples of the documentation: fences whose info string says what they must show.
 
-`aop` compiles without any diagnostic, `aop-error CODE…` and `aop-warning CODE…` give exactly these codes. `file=NAME` names the
-example's file and puts it into the project of every other example of its page, so that calls can lead there.
+`aop` compiles without any diagnostic, `aop-error CODE…` and `aop-warning CODE…` give exactly these codes. `file=NAME`
+names the example's file and puts it into the project of every other example of its page, so that calls can lead there.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from catalog.view import CatalogView
 from markdown_it import MarkdownIt
+
+from catalog.view import CatalogView
 from pipeline.diagnostics.codes import CODES
 from pipeline.project import Project, ProjectDocument
 from pipeline.stages.parse import parse
@@ -35,7 +36,9 @@ class Snippet:
 def fences(page: Path) -> list[tuple[int, list[str], str]]:
     """(line, words of the info string, text) of the page's top-level fences."""
     tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
-    return [(token.map[0] + 1, token.info.split(), token.content) for token in tokens if token.type == "fence" and token.map]
+    return [
+        (token.map[0] + 1, token.info.split(), token.content) for token in tokens if token.type == "fence" and token.map
+    ]
 
 
 def snippets(page: Path) -> list[Snippet]:

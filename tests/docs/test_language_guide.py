@@ -9,6 +9,7 @@ import pytest
 from catalog.load import load_catalog
 from catalog.view import CatalogView
 from pipeline.diagnostics.codes import BY_CODE
+
 from .snippets import ROOT, Snippet, check, snippets
 
 PAGES = [ROOT / "docs" / "language.ja.md", ROOT / "docs" / "language.md"]
