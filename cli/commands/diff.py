@@ -1,0 +1,56 @@
+"""`aop diff OLD NEW`: what somebody who must approve a change needs to see."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Literal
+
+from cli import streams
+from cli.analysis import Analysis, analyse, placeless, single
+from cli.arguments import Color, Setting
+from cli.discovery import STDIN
+from cli.documents import open_catalog
+from cli.exits import OK
+from cli.messages import say
+from cli.review.compare import Comparison, compare
+from cli.review.forms import as_markdown, as_text
+from cli.review.outline import outline
+from cli.review.to_json import comparison_dict
+from cli.review.version import Version
+from cli.trouble import Trouble
+from pipeline.diagnostics.bind import bind
+from pipeline.diagnostics.lang import Lang
+
+
+def run(old: str, new: str, setting: Setting, form: Literal["text", "json", "markdown"], color: Color) -> int:
+    """Raises Trouble, CatalogError, OSError."""
+    if old == new == STDIN:
+        raise Trouble("diff.twice-stdin")
+    catalog = open_catalog(setting)
+    before, after = single(old), single(new)
+    first = analyse(old, setting, catalog, place=None if placeless(after) else after)
+    second = analyse(new, setting, catalog, place=None if placeless(before) else before)
+    comparison = compare(_version(first, setting.lang), _version(second, setting.lang))
+    if form == "json":
+        streams.emit(f"{json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=2)}\n")
+    else:
+        streams.emit("".join(f"{line}\n" for line in _lines(comparison, form, setting.lang, color)))
+    return OK
+
+
+def _lines(comparison: Comparison, form: Literal["text", "markdown"], lang: Lang, color: Color) -> list[str]:
+    if comparison.empty:
+        return [say("diff.nothing", lang)]
+    entries = list(outline(comparison, lang))
+    if form == "markdown":
+        name = comparison.new.name or comparison.old.name or comparison.new.path
+        return list(as_markdown(entries, say("diff.title", lang, name=name)))
+    return list(as_text(entries, color=streams.colored(sys.stdout, color)))
+
+
+def _version(analysis: Analysis, lang: Lang) -> Version:
+    compilation = analysis.compilation
+    found = [(finding, bind([finding], compilation.positions, lang)[0]) for finding in compilation.findings]
+    found.sort(key=lambda entry: (entry[1].line or 0, entry[1].column or 0, entry[1].code))
+    return Version(analysis.path, compilation.sha256, compilation.parsed, compilation.resolved, tuple(found))

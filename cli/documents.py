@@ -1,0 +1,59 @@
+"""From names to documents that can be compiled, with the project in which they call each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from catalog.load import load_catalog
+from catalog.snapshot import Catalog
+from cli.arguments import Setting
+from cli.batch_worker import Document
+from cli.discovery import STDIN, Named, folder_documents
+from cli.reading import read_file, read_stdin
+
+STDIN_PATH: Final = "stdin"
+"""What the compiler knows standard input by: its stem names a document without a heading (F5). Results say `-`."""
+
+
+def document_of(named: Named) -> Document:
+    """Standard input is read at once, a file when it is compiled. Raises Trouble, OSError for standard input."""
+    if named.path == STDIN:
+        return Document(STDIN_PATH, partial(_as_is, read_stdin()))
+    return Document(named.path, partial(read_file, named.file))
+
+
+def _as_is(data: bytes) -> bytes:
+    return data
+
+
+def siblings_of(named: Named, out: Path) -> Callable[[], Iterable[Document]]:
+    """The `*.md` of a single document's folder, which it may call; the folder is read when this is asked for."""
+
+    def siblings() -> Iterable[Document]:
+        folder = Path(named.file).parent if named.file else Path()
+        own = os.path.realpath(named.file) if named.file else ""
+        return [
+            document_of(other)
+            for other in folder_documents(os.fspath(folder), out)
+            if other.path != named.path and os.path.realpath(other.file) != own
+        ]
+
+    return siblings
+
+
+def open_catalog(setting: Setting) -> Catalog:
+    """Raises CatalogError. What was read is kept compiled, where the system keeps caches."""
+    return load_catalog(setting.catalog, setting.mcp_config, cache_folder())
+
+
+def cache_folder() -> Path | None:
+    """The user's cache folder for this program; None where there is none."""
+    named = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    if named and Path(named).is_absolute():
+        return Path(named) / "aop"
+    home = os.environ.get("HOME")
+    return Path(home) / ".cache" / "aop" if home else None

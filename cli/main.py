@@ -1,0 +1,73 @@
+"""The `aop` command: where a run begins and ends. Every fault that is not ours to have ends here as one sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cli import streams
+from cli.arguments import read_options, spoken
+from cli.exits import BROKEN_PIPE, INTERRUPTED, OK, TROUBLE
+from cli.messages import say
+from cli.quick import read_words
+from cli.trouble import SYSTEM_FAULTS, reason, sentence
+from pipeline.diagnostics.lang import Lang
+
+
+def run() -> None:
+    """The entry point of the console script. Always ends in SystemExit."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit status; nothing that a user or the system does wrong raises."""
+    streams.prepare()
+    lang = spoken(arguments)
+    try:
+        status = dispatch(arguments, lang)
+        streams.flush()
+    except KeyboardInterrupt:
+        streams.abandon(sys.stdout)
+        streams.note(say("interrupted", lang))
+        return INTERRUPTED
+    except streams.OutputClosed:
+        streams.abandon(sys.stdout)
+        return BROKEN_PIPE
+    except streams.OutputFailed as failure:
+        streams.abandon(sys.stdout)
+        why = say("errno.closed", lang) if failure.error is None else reason(failure.error, lang)
+        streams.note(say("trouble.output", lang, reason=why))
+        return TROUBLE
+    except SYSTEM_FAULTS as fault:
+        streams.note(f"aop: {sentence(fault, lang)}")
+        return TROUBLE
+    return status
+
+
+def dispatch(arguments: Sequence[str], lang: Lang) -> int:
+    """Raises what `main` puts into words."""
+    quick = None if "_AOP_COMPLETE" in os.environ else read_words(arguments)
+    if quick is not None:
+        from cli.commands.compile import run as compile_documents  # noqa: PLC0415 - each command loads its own
+
+        command, words = quick
+        return compile_documents(read_options(words, check=command == "check"))
+    return _with_typer(arguments, lang)
+
+
+def _with_typer(arguments: Sequence[str], lang: Lang) -> int:
+    # Typer takes longer to load than a document to check; `cli.quick` reads the usual lines of the hot commands.
+    import typer  # noqa: PLC0415
+
+    from cli.app import build_app  # noqa: PLC0415
+    from cli.usage import usage_sentence  # noqa: PLC0415
+
+    try:
+        status = build_app(lang)(args=list(arguments), prog_name="aop", standalone_mode=False)
+    except typer.TyperException as error:
+        streams.note(usage_sentence(error, lang))
+        return TROUBLE
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    return status if isinstance(status, int) else OK

@@ -1,0 +1,29 @@
+"""Typer's complaints about a command line, in the user's language."""
+
+from __future__ import annotations
+
+import typer
+
+from cli.messages import say
+from pipeline.diagnostics.lang import Lang
+
+
+def usage_sentence(error: typer.TyperException, lang: Lang) -> str:
+    """One sentence, and where to read how it is done. What typer reports rarely stays in its own words."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "aop"
+    return f"{_complaint(error, lang)}\n{say('usage.help', lang, command=command)}"
+
+
+def _complaint(error: typer.TyperException, lang: Lang) -> str:
+    # The classes are private to typer; what they know is not.
+    option, parameter = getattr(error, "option_name", None), getattr(error, "param", None)
+    close = getattr(error, "possibilities", None)
+    kind = type(error).__name__
+    if kind == "NoSuchOption" and close:
+        return say("usage.no-such-option-close", lang, option=str(option), close=", ".join(sorted(close)))
+    if kind == "NoSuchOption":
+        return say("usage.no-such-option", lang, option=str(option))
+    if kind == "MissingParameter" and parameter is not None:
+        return say("usage.missing", lang, name=str(parameter.display_name_raw))
+    return say("usage.other", lang, detail=error.format_message())
