@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 SCHEMA_VERSION = 1
-"""Version of every artifact schema here. Raise it when a field changes its meaning: older artifacts are then not found."""
+"""Version of every artifact schema here. Raise it when a field changes its meaning: older artifacts are then not
+found.
+"""
 
 
 class Span(NamedTuple):
@@ -31,7 +33,9 @@ Segment: TypeAlias = str | int
 
 
 class At(NamedTuple):
-    """A place: an anchor, or a part of it on the anchor's first line (`start`/`end` in code points; `end` None = the anchor's end)."""
+    """A place: an anchor, or a part of it on the anchor's first line (`start`/`end` in code points; `end` None =
+    the anchor's end).
+    """
 
     anchor: int
     start: int = 0
@@ -43,7 +47,9 @@ class At(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A fenced code block: `text` is byte for byte what must reach an agent; `language` the info string's first word."""
+    """A fenced code block: `text` is byte for byte what must reach an agent; `language` the info string's first
+    word.
+    """
 
     language: str | None
     text: str
@@ -58,7 +64,8 @@ class Fence:
 class Item:
     """One ITEM of a tool declaration, not yet looked up (T2). White space runs are one space, comments are gone.
 
-    `head` is `NAME` or `NAME の CATEGORY`; `groups` the contents of the parentheses behind it, `only` whether のみ stood there.
+    `head` is `NAME` or `NAME の CATEGORY`; `groups` the contents of the parentheses behind it, `only` whether のみ
+    stood there.
     An empty item has `head == ""`.
     """
 
@@ -71,7 +78,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ToolDeclaration:
-    """`(使う道具: …)`, or one item of a list under 利用可能なツール (`listed`). `closed` is False for an unclosed one (T10): it has no items."""
+    """`(使う道具: …)`, or one item of a list under 利用可能なツール (`listed`). `closed` is False for an unclosed
+    one (T10): it has no items.
+    """
 
     written: str
     items: tuple[Item, ...]
@@ -94,7 +103,8 @@ class CallDeclaration:
 class HandoverDeclaration:
     """A hand-over that is either readable or directly above a fence (V1, V8).
 
-    `fence` is the index of the fence directly below, None for a detached one. `stacked`: another declaration of the same
+    `fence` is the index of the fence directly below, None for a detached one. `stacked`: another declaration of the
+    same
     fence stands below (V7). `readable` is the form only; `items` and `marks` are empty unless it is readable.
     `marks` is None without `差し替え:`; an empty string in it is an empty placeholder.
     """
@@ -113,8 +123,10 @@ class HandoverDeclaration:
 class Section:
     """A phase, the whole of a single-phase document, or (first in `ParsedDocument`) everything outside all phases.
 
-    `mentionable`: the pieces of text in which a connector's name is a mention (T9), piece i at anchor `mention_anchor + i`; empty
-    where a declaration or a call makes mentions irrelevant. `values`: the blocks in which V5 looks for argument values, code
+    `mentionable`: the pieces of text in which a connector's name is a mention (T9), piece i at anchor
+    `mention_anchor + i`; empty
+    where a declaration or a call makes mentions irrelevant. `values`: the blocks in which V5 looks for argument
+    values, code
     spans between U+FDD0 and U+FDD1; empty where the document hands nothing over as an argument.
     """
 
@@ -133,7 +145,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What the parse stage makes of a document. `phases` in document order; a single-phase document has one, `number` None."""
+    """What the parse stage makes of a document. `phases` in document order; a single-phase document has one,
+    `number` None.
+    """
 
     name: str
     kind: Literal["multi", "single"]
@@ -175,7 +189,8 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """The dedicated tool of a hand-over declaration (V9). `fence` is the document-wide index of the fence whose text it holds.
+    """The dedicated tool of a hand-over declaration (V9). `fence` is the document-wide index of the fence whose
+    text it holds.
 
     `fixed_arguments` is canonical JSON of an object, keys in the order of the schema's `required`.
     """
@@ -194,7 +209,9 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPhase:
-    """`fences`: the document-wide indices of the fences in its instructions, in document order (I1); empty for kind `call`."""
+    """`fences`: the document-wide indices of the fences in its instructions, in document order (I1); empty for kind
+    `call`.
+    """
 
     number: int | None
     title: str
@@ -243,7 +260,8 @@ class UnitHandover:
 class Unit:
     """What one phase's generation reads (R1, R2): no phase number and no fence text, so that neither regenerates it.
 
-    `shared` is the prose outside all phases, `body` the phase's own; an int in them indexes `shared_fences`/`own_fences`,
+    `shared` is the prose outside all phases, `body` the phase's own; an int in them indexes
+    `shared_fences`/`own_fences`,
     which hold the fences' languages.
     """
 
@@ -268,7 +286,8 @@ class NumberSlot:
 class FenceSlot:
     """Where link writes a fence as string literals, one a source line, each line indented by `indent` spaces.
 
-    form `instructions`: the text between its fence marks, on lines of its own; form `text`: the bare text, for a hand-over.
+    form `instructions`: the text between its fence marks, on lines of its own; form `text`: the bare text, for a
+    hand-over.
     """
 
     scope: Literal["own", "shared"]
@@ -290,7 +309,9 @@ class PhaseCode:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The linked module. `source_map`: (first generated line, last generated line, anchor of the document) for phases and fences."""
+    """The linked module. `source_map`: (first generated line, last generated line, anchor of the document) for
+    phases and fences.
+    """
 
     source: str
     source_map: tuple[tuple[int, int, int], ...]
@@ -300,8 +321,10 @@ class Module:
 class Fault:
     """What a verifier found (I3). `phase` is an index into the resolved phases, None for the module as a whole.
 
-    kind `fence`: the fence `fence` (document-wide index) is not verbatim in the phase's instructions or in its hand-over;
-    kind `tools`: the attached tools are not the allowed ones; kind `form`: the module is not the declaration it must be.
+    kind `fence`: the fence `fence` (document-wide index) is not verbatim in the phase's instructions or in its
+    hand-over;
+    kind `tools`: the attached tools are not the allowed ones; kind `form`: the module is not the declaration it
+    must be.
     `detail` is a short English sentence for the generator and for the message.
     """
 

@@ -10,7 +10,7 @@ from typing import Literal
 from pipeline.document.handover_form import OPENING as HANDOVER_OPENING
 from pipeline.document.handover_form import HandoverForms, Readable
 from pipeline.document.inline import Inline, scan_inline
-from pipeline.document.items import one_line
+from pipeline.document.items import as_written
 from pipeline.document.parentheses import match_parentheses
 from pipeline.document.text import LeafText
 
@@ -26,6 +26,7 @@ _COLON = re.compile(r"\s*[:：]")
 _COLON_IN_EMPHASIS = re.compile(r"[*_]*\s*[:：]")
 _NO_COLON = re.compile(r"\s+(?![\s:：のはがをにでともへや）)])")
 _LINE_START = re.compile(r"[ \t*_　]*")
+_OTHER_VERB = re.compile(r"渡します|渡して(?:ください|下さい)?")
 _BETWEEN = re.compile(r"[\s*_。.：:]*")
 
 LookalikeKind = Literal["brackets", "bare", "colon", "verb"]
@@ -35,7 +36,8 @@ LookalikeKind = Literal["brackets", "bare", "colon", "verb"]
 class Found:
     """A declaration in a leaf: `text[start:end]`. `inner`: where its content begins (behind the colon, or behind この).
 
-    An unclosed one reaches to the end of the leaf. Of a hand-over, `readable` is its form, `direct` whether it stands above a
+    An unclosed one reaches to the end of the leaf. Of a hand-over, `readable` is its form, `direct` whether it
+    stands above a
     fence, and `stacked` whether another one of the same fence stands below it (V7).
     """
 
@@ -59,9 +61,12 @@ class Lookalike:
 
 @dataclass(slots=True)
 class LeafReading:
-    """What stands in a leaf. `clean`: its text with comments as blanks; `mask`: with everything hidden that is no text, too.
+    """What stands in a leaf. `clean`: its text with comments as blanks; `mask`: with everything hidden that is no
+    text, too.
 
-    `chains`: nothing but hand-overs above a fence, so that one in the block above is stacked on them.
+    `chains`: nothing but hand-overs above a fence, so that one in the block above is stacked on them. `fence`: the
+    index of the block
+    that its direct hand-overs stand above.
     """
 
     leaf: LeafText
@@ -71,9 +76,11 @@ class LeafReading:
     found: list[Found] = field(default_factory=list)
     lookalikes: list[Lookalike] = field(default_factory=list)
     chains: bool = False
+    fence: int | None = None
 
     def written(self, start: int, end: int) -> str:
-        return one_line(self.clean[start:end])
+        """That part as messages show it."""
+        return as_written(self.clean, start, end)
 
 
 Below = Literal["fence", "chain", "other"]
@@ -89,6 +96,7 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
     hands_over = HANDOVER_OPENING.search(mask, from_offset) is not None
     forms = HandoverForms(mask if hands_over else "")
     tail = _tail(mask, pairs, forms, from_offset) if hands_over and below != "other" else []
+    in_tail = frozenset(tail)
     position = from_offset
     while match := _OPENING.search(mask, position):
         start, position = match.start(), match.end()
@@ -97,14 +105,15 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
         end = inner_end if closing is None else closing + 1
         if match.group("handover"):
             found = Found("handover", start, end, match.end(), closing is not None, forms.read(match.end(), inner_end))
-            found.direct = start in tail or (below != "other" and closing is None and forms.declares(match.end(), inner_end))
+            found.direct = start in in_tail or (
+                below != "other" and closing is None and forms.declares(match.end(), inner_end)
+            )
             if not found.direct and not found.readable:
                 continue
             found.stacked = found.direct and (below == "chain" or start != tail[-1] if tail else False)
             if found.direct and below == "fence" and not forms.declares(match.end(), inner_end):
-                rest = reading.clean[start:end]
-                right = rest.replace("渡します", "渡す").replace("渡してください", "渡す").replace("渡して", "渡す")
-                reading.lookalikes.append(Lookalike("verb", start, end, one_line(right)))
+                right = _OTHER_VERB.sub("渡す", reading.written(start, end))
+                reading.lookalikes.append(Lookalike("verb", start, end, right))
                 position = end
                 continue
         else:
@@ -115,7 +124,9 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
     reading.lookalikes.extend(_lookalikes(reading, pairs, from_offset))
     if len(reading.lookalikes) > 1:
         reading.lookalikes.sort(key=lambda lookalike: lookalike.start)
-    reading.chains = bool(tail) and bool(_BETWEEN.fullmatch(mask, from_offset, tail[0])) and _all_declare(tail, pairs, forms, mask)
+    reading.chains = (
+        bool(tail) and bool(_BETWEEN.fullmatch(mask, from_offset, tail[0])) and _all_declare(tail, pairs, forms, mask)
+    )
     return reading
 
 
@@ -151,8 +162,11 @@ def _lookalikes(reading: LeafReading, pairs: dict[int, int], from_offset: int) -
     """Text that looks like a tool declaration but is none (T10 a-c)."""
     mask, leaf = reading.mask, reading.leaf
     taken = [(found.start, found.end) for found in reversed(reading.found)]
+    read_to = from_offset
     for match in _WORD.finditer(mask, from_offset):
         at, behind = match.start(), match.end()
+        if at < read_to:
+            continue
         while taken and taken[-1][1] <= at:
             taken.pop()
         if taken and taken[-1][0] <= at:
@@ -166,14 +180,17 @@ def _lookalikes(reading: LeafReading, pairs: dict[int, int], from_offset: int) -
         colon = _COLON.match(mask, behind)
         if colon and bracket in _BRACKETS:
             close = mask.find(_BRACKETS[bracket], colon.end(), line_end)
-            end = line_end if close < 0 else close + 1
+            end = read_to = line_end if close < 0 else close + 1
             rest = reading.written(colon.end(), line_end if close < 0 else close)
             yield Lookalike("brackets", before - 1, end, f"(使う道具: {rest})")
         elif bracket and bracket in "(（":
             opening = before - 1
             if _NO_COLON.match(mask, behind) and opening in pairs:
-                yield Lookalike("colon", opening, pairs[opening] + 1, f"(使う道具: {reading.written(behind, pairs[opening])})")
+                yield Lookalike(
+                    "colon", opening, pairs[opening] + 1, f"(使う道具: {reading.written(behind, pairs[opening])})"
+                )
         elif (colon := _COLON_IN_EMPHASIS.match(mask, behind)) and _LINE_START.fullmatch(mask, line_start, at):
+            read_to = line_end
             rest = reading.written(colon.end(), line_end).strip("*_ ")
             yield Lookalike("bare", at, line_end, f"(使う道具: {rest})")
 

@@ -28,7 +28,9 @@ def _is_punctuation(char: str) -> bool:
 
 
 class Delimiters:
-    """The delimiter stack of one text. `add` runs in order; `close` at each link's end; `finish` gives all marks used."""
+    """The delimiter stack of one text. `add` runs in order; `close` at each link's end; `finish` gives all marks
+    used.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -81,8 +83,8 @@ class Delimiters:
                     break
                 opener = openers[index]
                 del openers[index + 1 :]
-                for known in floor:
-                    floor[known] = min(floor[known], index + 1)
+                for known, lowest in floor.items():
+                    floor[known] = min(lowest, index + 1)
                 width = 2 if opener.end - opener.start >= 2 and current.end - current.start >= 2 else 1
                 self._used.append((opener.end - width, opener.end))
                 self._used.append((current.start, current.start + width))

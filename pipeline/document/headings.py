@@ -33,7 +33,8 @@ class Title(NamedTuple):
 
 
 def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
-    """A heading's text as names and titles have it (F5): without declarations, calls, readable hand-overs, comments, emphasis
+    """A heading's text as names and titles have it (F5): without declarations, calls, readable hand-overs,
+    comments, emphasis
     and link mark-up; blanks made one; backticks stay."""
     text = leaf.text
     reading = read_leaf(leaf, labels) if TRIGGER.search(text) else None

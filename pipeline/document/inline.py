@@ -1,7 +1,9 @@
 """Inline structure as far as the language needs it, with its places in the text (CommonMark 0.31, chapter 6).
 
-Found are code spans, raw HTML, autolinks, backslash escapes, links and images, and on request emphasis. markdown-it-py's inline
-parser keeps no positions, and some of its rules take quadratic time; every declaration here needs a column, in linear time.
+Found are code spans, raw HTML, autolinks, backslash escapes, links and images, and on request emphasis.
+markdown-it-py's inline
+parser keeps no positions, and some of its rules take quadratic time; every declaration here needs a column, in
+linear time.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ class Inline:
     spans: list[InlineSpan] = field(default_factory=list)
     emphasis: list[tuple[int, int]] = field(default_factory=list)
 
-    def mask(self, blank: Container[str] = ("comment",), hide: Container[str] = ("code", "tag", "autolink", "tail", "escape")) -> str:
+    def mask(
+        self, blank: Container[str] = ("comment",), hide: Container[str] = ("code", "tag", "autolink", "tail", "escape")
+    ) -> str:
         """The text, as long as it is, with spans of the `blank` kinds as spaces and of the `hide` kinds as `MASKED`."""
         if not self.spans:
             return self.text
@@ -92,7 +96,9 @@ class _Scanner:
         self.text = text
         self.labels = labels
         self.found = Inline(text)
-        self.brackets: list[tuple[int, int, bool]] = []  # start of the text behind the bracket, delimiters before it, image
+        self.brackets: list[
+            tuple[int, int, bool]
+        ] = []  # start of the text behind the bracket, delimiters before it, image
         self.inactive = 0  # brackets below this index open no link: they stand around one
         self.delimiters = Delimiters(text) if emphasis else None
         self.closers: dict[int, list[int]] | None = None

@@ -18,8 +18,21 @@ def one_line(text: str) -> str:
     return _WHITE.sub(" ", text).strip()
 
 
+MAX_WRITTEN = 200
+"""Of a declaration as written, in code points: it stands in messages, once for each of its items."""
+
+
+def as_written(text: str, start: int, end: int) -> str:
+    """`text[start:end]` on one line, cut where it is longer than a message can use."""
+    line = one_line(text[start : min(end, start + 4 * MAX_WRITTEN)])
+    whole = len(line) <= MAX_WRITTEN and end - start <= 4 * MAX_WRITTEN
+    return line if whole else line[: MAX_WRITTEN - 1] + "…"
+
+
 def split_items(mask: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The extents of the items in `mask[start:end]`, trimmed. An empty item has no extent and stands at the next separator (or `end`)."""
+    """The extents of the items in `mask[start:end]`, trimmed. An empty item has no extent and stands at the next
+    separator (or `end`).
+    """
     extents: list[tuple[int, int]] = []
     depth, begin = 0, start
 
@@ -46,7 +59,9 @@ def split_items(mask: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def split_suffixes(text: str) -> tuple[str, tuple[str, ...], bool]:
-    """`NAME の CATEGORY` apart from what may follow it: the contents of the parentheses, in order, and whether のみ stands there."""
+    """`NAME の CATEGORY` apart from what may follow it: the contents of the parentheses, in order, and whether のみ
+    stands there.
+    """
     groups: list[str] = []
     only = False
     end = len(text)
@@ -77,7 +92,9 @@ def split_suffixes(text: str) -> tuple[str, tuple[str, ...], bool]:
 
 
 def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anchors: Anchors) -> tuple[Item, ...]:
-    """The items in that part of the leaf. `clean`: its text with comments as blanks; `mask`: with code and the like hidden, too."""
+    """The items in that part of the leaf. `clean`: its text with comments as blanks; `mask`: with code and the like
+    hidden, too.
+    """
     items = []
     for first, last in split_items(mask, start, end):
         if first == last:

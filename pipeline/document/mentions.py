@@ -14,7 +14,9 @@ _URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*://|mailto:)[!-;=?-~]+")
 _HIDING = ("comment", "tag", "autolink", "tail")
 
 
-def mentionable(leaf: LeafText, labels: Container[str], diagnosed: Iterable[tuple[int, int]], mask: str | None) -> Iterator[tuple[str, Span]]:
+def mentionable(
+    leaf: LeafText, labels: Container[str], diagnosed: Iterable[tuple[int, int]], mask: str | None
+) -> Iterator[tuple[str, Span]]:
     """The pieces of the leaf's text, none of them over a line's end, with their places. Left out: comments, tags, link
     destinations, URLs, and `diagnosed` text, which has a diagnostic of its own. `mask`: given for an HTML block."""
     text = leaf.text

@@ -10,7 +10,9 @@ CLOSING = ")）"
 
 
 def match_parentheses(mask: str) -> dict[int, int]:
-    """The offset of the closing parenthesis for each opening one that is closed. One pass, so that a million open ones cost no more."""
+    """The offset of the closing parenthesis for each opening one that is closed. One pass, so that a million open
+    ones cost no more.
+    """
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for match in _PARENTHESIS.finditer(mask):

@@ -1,13 +1,13 @@
 """The prose of a section as canonical Markdown: without comments, with one blank line where one is needed.
 
-Two documents that differ in comments, blank lines or the depth of an indentation give the same prose; so such an edit stops at the
+Two documents that differ in comments, blank lines or the depth of an indentation give the same prose; so such an
+edit stops at the
 parse stage (R1). Fences are left out: where one stands there is its index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from os.path import commonprefix
 
 from pipeline.artifacts import Segment
 from pipeline.document.blocks import Block
@@ -19,7 +19,9 @@ NextFence = Callable[[], int | None]
 
 
 class _Writer:
-    """Writes leaves with the marks of the containers around them: `first` for the next line, `rest` for the ones behind it."""
+    """Writes leaves with the marks of the containers around them: `first` for the next line, `rest` for the ones
+    behind it.
+    """
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -48,7 +50,7 @@ class _Writer:
 
     def leaf(self, lines: Sequence[str]) -> None:
         if self.lines and not self.adjoins:
-            self.lines.append(commonprefix((self.above, self.rest)).rstrip())
+            self.lines.append(_common(self.above, self.rest).rstrip())
         for line in lines:
             self.lines.append((self.first + line).rstrip(" ") if not line else self.first + line)
             self.first = self.rest
@@ -74,8 +76,17 @@ class _Writer:
         self.lines = []
 
 
-def write_prose(blocks: Sequence[Block], source_lines: Sequence[str], next_fence: NextFence, *, skip_first: bool) -> tuple[Segment, ...]:
-    """The blocks' prose. `skip_first` leaves out the section's own heading. Segments are whole lines, joined by line ends."""
+def _common(one: str, other: str) -> str:
+    length = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return one[:length]
+
+
+def write_prose(
+    blocks: Sequence[Block], source_lines: Sequence[str], next_fence: NextFence, *, skip_first: bool
+) -> tuple[Segment, ...]:
+    """The blocks' prose. `skip_first` leaves out the section's own heading. Segments are whole lines, joined by
+    line ends.
+    """
     writer = _Writer()
     for index, block in enumerate(blocks):
         if block.nesting == 1:

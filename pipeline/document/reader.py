@@ -1,7 +1,10 @@
-"""From a source text to `ParsedDocument`: sections, fences, declarations, in one walk over the blocks in document order."""
+"""From a source text to `ParsedDocument`: sections, fences, declarations, in one walk over the blocks in document
+order.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -24,7 +27,7 @@ from pipeline.document.declarations import TRIGGER, Below, Found, LeafReading, d
 from pipeline.document.handover_form import read_marks
 from pipeline.document.html import text_mask
 from pipeline.document.inline import scan_inline
-from pipeline.document.items import one_line, read_items
+from pipeline.document.items import as_written, one_line, read_items
 from pipeline.document.mentions import mentionable
 from pipeline.document.outline import Outline, read_outline
 from pipeline.document.prose import write_prose
@@ -44,7 +47,8 @@ class Reading(NamedTuple):
 
 @dataclass(slots=True)
 class _Part:
-    """A section while it is being read. `leaves`: the blocks with text, each with what in it has a diagnostic of its own, or is
+    """A section while it is being read. `leaves`: the blocks with text, each with what in it has a diagnostic of
+    its own, or is
     a hand-over."""
 
     number: int | None
@@ -153,7 +157,8 @@ class _Reader:
         return leaf
 
     def listed_leaves(self, outline: Outline) -> dict[int, int]:
-        """The paragraphs whose first line is an item of T4's list, each with the offset behind that line; and, aside, the blocks
+        """The paragraphs whose first line is an item of T4's list, each with the offset behind that line; and,
+        aside, the blocks
         that make such an item unreadable."""
         listed: dict[int, int] = {}
         self.unreadable_items: set[int] = set()
@@ -166,7 +171,8 @@ class _Reader:
         return listed
 
     def read_leaves(self, outline: Outline, listed: dict[int, int]) -> dict[int, LeafReading]:
-        """What the leaves declare, read from the end of the document: a hand-over is one if it stands above a fence, or above
+        """What the leaves declare, read from the end of the document: a hand-over is one if it stands above a
+        fence, or above
         one that does (V1, V7)."""
         readings: dict[int, LeafReading] = {}
         for index in range(len(self.blocks) - 1, -1, -1):
@@ -177,14 +183,16 @@ class _Reader:
             if not TRIGGER.search(leaf.text):
                 continue
             below: Below = "other"
+            fence: int | None = None
             if index + 1 < len(self.blocks) and self.blocks[index + 1].depth == block.depth:
                 following = self.blocks[index + 1]
                 if following.kind == "fence":
-                    below = "fence"
+                    below, fence = "fence", index + 1
                 elif following.kind == "paragraph" and index + 1 in readings and readings[index + 1].chains:
-                    below = "chain"
+                    below, fence = "chain", readings[index + 1].fence
             known = outline.readings.get(index) if below == "other" else None
             readings[index] = known or read_leaf(leaf, self.labels, below, listed.get(index, 0))
+            readings[index].fence = fence
         return readings
 
     # -------------------------------------------------------------------------------------- taking it in
@@ -230,19 +238,23 @@ class _Reader:
             anchor = self.anchors.add(reading.leaf.span(found.start, found.end))
             written = reading.written(found.start, found.end)
             if not found.closed:
-                self.report("declaration-unclosed", part, anchor, {"tools": "tool"}.get(found.kind, found.kind), written=written)
+                self.report(
+                    "declaration-unclosed", part, anchor, {"tools": "tool"}.get(found.kind, found.kind), written=written
+                )
             if found.kind == "tools":
                 inner = (found.inner, found.end - 1)
-                items = read_items(reading.leaf, reading.clean, reading.mask, *inner, self.anchors) if found.closed else ()
+                items = (
+                    read_items(reading.leaf, reading.clean, reading.mask, *inner, self.anchors) if found.closed else ()
+                )
                 part.tools.append(ToolDeclaration(written, items, anchor, closed=found.closed))
             elif found.kind == "call":
-                target = reading.written(found.inner, found.end - 1) if found.closed else ""
+                target = one_line(reading.clean[found.inner : found.end - 1]) if found.closed else ""
                 if found.closed:
                     part.calls.append(CallDeclaration(written, target, anchor))
                 else:
                     part.tools.append(ToolDeclaration(written, (), anchor, closed=False))
             else:
-                part.handovers.append(self.handover(index, reading, found, anchor, written))
+                part.handovers.append(self.handover(reading, found, anchor, written))
                 part.handed.setdefault(index, []).append((found.start, found.end))
                 if found.closed and not found.direct:
                     diagnosed.append((found.start, found.end))
@@ -251,27 +263,27 @@ class _Reader:
             written = reading.written(lookalike.start, lookalike.end)
             self.report("declaration-lookalike", part, anchor, lookalike.kind, written=written, right=lookalike.right)
             diagnosed.append((lookalike.start, lookalike.end))
+        starts = [found.start for found in reading.found]
         for span in reading.inline.spans:
             if span.kind == "code":
                 text = reading.leaf.text[span.inner_start : span.inner_end]
                 for start, end in declarations_in_code(text):
                     extent = (span.inner_start + start, span.inner_start + end)
-                    if not any(found.start <= extent[0] < found.end for found in reading.found):
+                    around = bisect_right(starts, extent[0]) - 1
+                    if around < 0 or extent[0] >= reading.found[around].end:
                         self.in_code(part, reading.leaf, *extent, "code-span", diagnosed)
 
-    def handover(self, index: int, reading: LeafReading, found: Found, anchor: int, written: str) -> HandoverDeclaration:
-        items, marks = (), None
+    def handover(self, reading: LeafReading, found: Found, anchor: int, written: str) -> HandoverDeclaration:
+        items: tuple[Item, ...] = ()
+        marks: tuple[str, ...] | None = None
         form = found.readable if found.closed else None
         if form is not None:
-            items = read_items(reading.leaf, reading.clean, reading.mask, form.tools_start, form.tools_end, self.anchors)
+            items = read_items(
+                reading.leaf, reading.clean, reading.mask, form.tools_start, form.tools_end, self.anchors
+            )
             if form.marks_start is not None:
                 marks = read_marks(reading.inline, reading.clean, reading.mask, form.marks_start, found.end - 1)
-        fence = None
-        if found.direct:
-            below = index + 1
-            while self.blocks[below].kind != "fence":
-                below += 1
-            fence = self.fence_of[below]
+        fence = self.fence_of[reading.fence] if found.direct and reading.fence is not None else None
         return HandoverDeclaration(written, anchor, fence, found.stacked, form is not None, items, marks, found.closed)
 
     def take_listed(self, part: _Part, index: int, reading: LeafReading | None) -> None:
@@ -280,11 +292,13 @@ class _Reader:
         inline = reading.inline if reading else scan_inline(leaf.text, self.labels)
         end = len(first.text)
         clean, mask = inline.mask(hide=())[:end], inline.mask()[:end]
-        written = one_line(clean)
+        written = as_written(clean, 0, end)
         if not written:
             return
         anchor = self.anchors.add(first.span(0, len(first.text.rstrip())))
-        part.tools.append(ToolDeclaration(written, read_items(first, clean, mask, 0, end, self.anchors), anchor, listed=True))
+        part.tools.append(
+            ToolDeclaration(written, read_items(first, clean, mask, 0, end, self.anchors), anchor, listed=True)
+        )
 
     def take_unreadable_item(self, part: _Part, index: int) -> None:
         """An item of T4's list that begins with something else than text, or that is empty."""
@@ -292,7 +306,7 @@ class _Reader:
         line = self.source.lines[block.line - 1]
         column = block.column if block.nesting >= 0 else len(line) + 1
         anchor = self.anchors.add(Span(block.line, column, block.line, max(column, len(line) + 1)))
-        written = one_line(line[column - 1 :])
+        written = as_written(line, column - 1, len(line))
         items = self.unreadable(written, anchor)
         part.tools.append(ToolDeclaration(written, items, anchor, listed=True))
 
@@ -309,9 +323,11 @@ class _Reader:
         for start, end in declarations_in_code(mask):
             self.in_code(part, leaf, start, end, "html" if block.kind == "html" else "indented-code", diagnosed)
 
-    def in_code(self, part: _Part, leaf: LeafText, start: int, end: int, variant: str, diagnosed: list[tuple[int, int]]) -> None:
+    def in_code(
+        self, part: _Part, leaf: LeafText, start: int, end: int, variant: str, diagnosed: list[tuple[int, int]]
+    ) -> None:
         anchor = self.anchors.add(leaf.span(start, end))
-        self.report("declaration-in-code", part, anchor, variant, written=one_line(leaf.text[start:end]))
+        self.report("declaration-in-code", part, anchor, variant, written=as_written(leaf.text, start, end))
         diagnosed.append((start, end))
 
     # ----------------------------------------------------------------------------------------- finishing

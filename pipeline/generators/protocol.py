@@ -1,4 +1,6 @@
-"""What a generator is: it turns one phase's unit into code. It proves nothing; the verifier reads what it wrote (I3)."""
+"""What a generator is: it turns one phase's unit into code. It proves nothing; the verifier reads what it wrote
+(I3).
+"""
 
 from __future__ import annotations
 

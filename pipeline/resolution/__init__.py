@@ -1,1 +1,3 @@
-"""From what a document says to what it means: tools, hand-overs, calls, mentions. The resolve stage puts these together."""
+"""From what a document says to what it means: tools, hand-overs, calls, mentions. The resolve stage puts these
+together.
+"""

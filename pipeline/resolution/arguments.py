@@ -10,10 +10,14 @@ from typing import TypeAlias
 
 from pipeline.document.values import CODE_CLOSE, CODE_OPEN
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 _RUN = r"[A-Za-z0-9_.:/@#-]+"
 _WORD_START, _WORD_END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
+_VALUE = (
+    rf"(?:{CODE_OPEN}(?P<code>[^{CODE_CLOSE}]*){CODE_CLOSE}"
+    rf"|「(?P<quoted>[^」]*)」|\"(?P<double>[^\"]*)\"|(?P<run>{_RUN}))"
+)
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _PLAIN_KEYWORDS = frozenset(("type", "description", "title", "default", "examples", "enum"))
@@ -33,20 +37,43 @@ class NoValue:
     written: tuple[str, ...] = ()
 
 
-def find_value(argument: str, schema: dict[str, JsonValue], scopes: Sequence[Sequence[str]]) -> Value | NoValue:
-    """The argument's value: from the first scope (the phase, then what is outside all phases) that gives one."""
-    refused: tuple[str, ...] = ()
-    for scope in scopes:
-        lines = [literal for block in scope for literal in _literals(argument, block)]
+class Scope:
+    """The text of a phase, or outside all phases. Each question is answered once: a document may hand over 10,000
+    fences.
+    """
+
+    def __init__(self, blocks: Sequence[str]) -> None:
+        self._blocks = blocks
+        self._known: dict[tuple[str, str], Value | NoValue] = {}
+
+    def find(self, argument: str, schema: dict[str, JsonValue]) -> Value | NoValue:
+        key = (argument, json.dumps(schema, sort_keys=True))
+        if key not in self._known:
+            self._known[key] = self._find(argument, schema)
+        return self._known[key]
+
+    def _find(self, argument: str, schema: dict[str, JsonValue]) -> Value | NoValue:
+        lines = [literal for block in self._blocks for literal in _literals(argument, block)]
         accepted = _accepted(lines, schema)
         if not lines:
-            accepted = {word: word for word in _enum_words(schema, scope)}
+            accepted = {word: word for word in _enum_words(schema, self._blocks)}
         if len(_distinct(accepted)) > 1:
             return NoValue("several", tuple(accepted))
         if accepted:
             return Value(next(iter(accepted.values())))
-        refused = refused or tuple(dict.fromkeys(lines))
-    return NoValue("refused", refused) if refused else NoValue("")
+        return NoValue("refused", tuple(dict.fromkeys(lines))) if lines else NoValue("")
+
+
+def find_value(argument: str, schema: dict[str, JsonValue], scopes: Sequence[Scope]) -> Value | NoValue:
+    """The argument's value: from the first scope (the phase, then what is outside all phases) that gives one."""
+    refused: NoValue | None = None
+    for scope in scopes:
+        found = scope.find(argument, schema)
+        if isinstance(found, Value) or found.reason == "several":
+            return found
+        if found.reason == "refused":
+            refused = refused or found
+    return refused or NoValue("")
 
 
 def _distinct(values: dict[str, JsonValue]) -> set[str]:
@@ -54,12 +81,13 @@ def _distinct(values: dict[str, JsonValue]) -> set[str]:
 
 
 def _literals(argument: str, block: str) -> Iterator[str]:
-    """`ARGUMENT: VALUE`, `ARGUMENT：VALUE`, `ARGUMENT は VALUE`; blanks and code marks around the name do not matter."""
+    """`ARGUMENT: VALUE`, `ARGUMENT：VALUE`, `ARGUMENT は VALUE`; blanks and code marks around the name do not
+    matter.
+    """
     if argument not in block:
         return
     name = rf"{_WORD_START}{re.escape(argument)}{_WORD_END}\s*{CODE_CLOSE}?\s*(?:[:：]|は)\s*"
-    value = rf"(?:{CODE_OPEN}(?P<code>[^{CODE_CLOSE}]*){CODE_CLOSE}|「(?P<quoted>[^」]*)」|\"(?P<double>[^\"]*)\"|(?P<run>{_RUN}))"
-    for match in re.finditer(name + value, block):
+    for match in re.finditer(name + _VALUE, block):
         run = match.group("run")
         if run is not None:
             run = run.rstrip(".:")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import cast
+from typing import Literal, cast
 
 from catalog.model import Operation, Tool
 from catalog.view import CatalogView
 from pipeline.artifacts import Fence, Handover, HandoverDeclaration
 from pipeline.document.reader import TYPESCRIPT
-from pipeline.resolution.arguments import JsonValue, NoValue, Value, find_value
+from pipeline.resolution.arguments import JsonValue, NoValue, Scope, Value, find_value
 from pipeline.resolution.items import ItemFault, ItemReading, read_item, select
 from pipeline.resolution.placeholders import placeholder_faults
 
@@ -25,7 +25,7 @@ def resolve_detached(declaration: HandoverDeclaration, catalog: CatalogView) -> 
 
 
 def resolve_handover(
-    declaration: HandoverDeclaration, fence: Fence, scopes: Sequence[Sequence[str]], catalog: CatalogView
+    declaration: HandoverDeclaration, fence: Fence, scopes: Sequence[Scope], catalog: CatalogView
 ) -> Resolution:
     """A declaration directly above `fence`. `scopes`: where V5 looks for values."""
     written = (("written", declaration.written),)
@@ -67,9 +67,18 @@ def resolve_handover(
         faults += missing
     if faults or declaration.fence is None:
         return None, faults
-    mode = "typescript" if argument is None else "argument"
+    mode: Literal["typescript", "argument"] = "typescript" if argument is None else "argument"
     return Handover(
-        tool.name, categories, read_only, mode, operations, argument, fixed, marks, declaration.fence, declaration.anchor
+        tool.name,
+        categories,
+        read_only,
+        mode,
+        operations,
+        argument,
+        fixed,
+        marks,
+        declaration.fence,
+        declaration.anchor,
     ), []
 
 
@@ -109,7 +118,7 @@ def _receiver(
 
 
 def _fixed_arguments(
-    operation: Operation, scopes: Sequence[Sequence[str]], declaration: HandoverDeclaration
+    operation: Operation, scopes: Sequence[Scope], declaration: HandoverDeclaration
 ) -> tuple[str, list[ItemFault]]:
     schema = cast("dict[str, JsonValue]", json.loads(operation.schema)) if operation.schema else {}
     required, properties = schema.get("required"), schema.get("properties")

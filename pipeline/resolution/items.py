@@ -65,7 +65,9 @@ class ItemReading:
 
 def select(operations: tuple[Operation, ...], categories: tuple[str, ...], *, read_only: bool) -> list[Operation]:
     """The operations of the categories (of all, for none), reads only if asked."""
-    return [o for o in operations if (not categories or o.category in categories) and (not read_only or o.effect == "read")]
+    return [
+        o for o in operations if (not categories or o.category in categories) and (not read_only or o.effect == "read")
+    ]
 
 
 def granted_words(tool: Tool, category: Category | None, read_only: bool) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from pipeline.artifacts import (
 )
 from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.project import ProjectView
+from pipeline.resolution.arguments import Scope
 from pipeline.resolution.handovers import resolve_detached, resolve_handover
 from pipeline.resolution.items import ItemFault, ItemReading, read_item
 from pipeline.resolution.mentions import find_mentions
@@ -28,7 +29,9 @@ VERSION = "1"
 """Raised whenever the same document, catalog and project may resolve to something else."""
 
 MAX_EXPANDED = 8 << 20
-"""How much text, in characters, all phases' instructions may come to: what stands outside all phases goes into each of them."""
+"""How much text, in characters, all phases' instructions may come to: what stands outside all phases goes into each
+of them.
+"""
 
 Place = Literal["phase", "call", "outside"]
 
@@ -49,6 +52,7 @@ class _Resolver:
         self.findings: list[Finding] = []
         self.pins: dict[tuple[str, str], Pin] = {}
         self.tools: dict[str, Tool] = {}
+        self.outside_values = Scope(parsed.outside.values)
 
     def resolve(self) -> ResolveOutcome:
         outside = self.parsed.outside
@@ -65,9 +69,7 @@ class _Resolver:
         return ResolveOutcome(artifact, tuple(self.findings))
 
     def report(self, fault: ItemFault, at: At | None, section: Section) -> None:
-        self.findings.append(
-            Finding(fault.name, at, section.number, fault.arguments, fault.suggestions, fault.variant)
-        )
+        self.findings.append(Finding(fault.name, at, section.number, fault.arguments, fault.suggestions, fault.variant))
 
     def warn(self, name: str, anchor: int, section: Section, variant: str = "", **arguments: Argument) -> None:
         self.findings.append(Finding(name, At(anchor), section.number, tuple(arguments.items()), (), variant))
@@ -113,7 +115,9 @@ class _Resolver:
     # ----------------------------------------------------------------------------------------------- tools
 
     def read_tools(self, section: Section, place: Place) -> tuple[Grant, ...]:
-        """The tools that the section's declarations attach: none outside all phases and in a calling phase (T10, C2)."""
+        """The tools that the section's declarations attach: none outside all phases and in a calling phase (T10,
+        C2).
+        """
         readings: list[ItemReading] = []
         grants: dict[Grant, None] = {}
         for declaration in section.tools:
@@ -160,7 +164,7 @@ class _Resolver:
 
     def read_handovers(self, section: Section, place: Place) -> tuple[Handover, ...]:
         handovers: list[Handover] = []
-        scopes = (section.values, self.parsed.outside.values)
+        scopes = (Scope(section.values), self.outside_values)
         misplaced = {"outside": "handover-outside-phase", "call": "handover-in-call-phase"}.get(place)
         for declaration in section.handovers:
             if not declaration.closed:
