@@ -1,8 +1,9 @@
-"""Compile many documents: read, recall what is unchanged, compile the rest on all cores, hand results out in input order.
+"""Compile many documents: read, recall what is unchanged, compile the rest on all cores, hand results out in input
+order.
 
 Three things keep a large library cheap. Records are read in bulk, so that an unchanged document costs little more than
-reading and hashing it. What must be compiled goes to other processes only when it is worth starting them. And only documents
-with calls wait until the names of all documents are known; the others are compiled as they are read.
+reading and hashing it. What must be compiled goes to other processes only when it is worth starting them. And only
+documents with calls wait until the names of all documents are known; the others are compiled as they are read.
 
 This is the I/O edge of the compiler: it opens files and processes, and holds no rule of the language.
 """
@@ -61,8 +62,8 @@ def compile_many(
 ) -> Iterator[Outcome[T]]:
     """One outcome a document, in their order, each as soon as it and those before it are known.
 
-    `documents`: each path once. `siblings`: further documents that may be called (C1); they are read only if some document
-    calls. `processes`: at most so many, None: one a core. `progress` is told how many of how many are done.
+    `documents`: each path once. `siblings`: further documents that may be called (C1); they are read only if some
+    document calls. `processes`: at most so many, None: one a core. `progress` is told how many of how many are done.
     Raises StoreError where the store cannot be used. Closing the iterator, and an interrupt, end all processes.
     """
     batch = _Batch(documents, job, siblings, processes, progress)
@@ -121,7 +122,7 @@ class _Batch(Generic[T]):
         self._names: dict[str, ProjectDocument] = {}
         self._calling: list[Item] = []
         self._outcomes: dict[int, Outcome[T]] = {}
-        self._done = self._emitted = 0
+        self._done = self._emitted = self._kept_bytes = 0
         self._pool: Pool[tuple[Item, ...], list[Answer[T]]] | None = None
 
     def close(self, at_once: bool) -> None:
@@ -204,7 +205,7 @@ class _Batch(Generic[T]):
                 return True
         project = NO_PROJECT if self._project is None else self._project
         try:
-            found = self._compiler.recall(path, survey.sha256, item.known, project, item.document.read)
+            found = self._compiler.recall(path, survey.sha256, item.known, project, item.read)
             if found is None:
                 return False
             answer = Answer(survey, self._job.finish(self._compiler, found))
@@ -238,7 +239,8 @@ class _Batch(Generic[T]):
         return cores() if self._processes is None else self._processes
 
     def _take(self, pool: Pool[tuple[Item, ...], list[Answer[T]]]) -> None:
-        """Wait for answers. Of a task whose process died, each document is tried by itself, to find the one to blame."""
+        """Wait for answers. Of a task whose process died, each document is tried by itself, to find the one to
+        blame."""
         for items, result in pool.wait():
             if isinstance(result, list):
                 for item, answer in zip(items, result, strict=True):
@@ -255,11 +257,16 @@ class _Batch(Generic[T]):
         if item.place is None:
             return
         if answer.outcome is None:
-            self._calling.append(item._replace(data=None, survey=answer.survey))
+            self._calling.append(self._kept(item)._replace(survey=answer.survey))
             return
         self._outcomes[item.place] = answer.outcome
         self._done += 1
         self._progress(self._done, len(self._documents))
+
+    def _kept(self, item: Item) -> Item:
+        """The item with its bytes, for as long as memory is not the worse for it: a pipe cannot be read twice."""
+        self._kept_bytes += len(item.data or b"")
+        return item if self._kept_bytes <= READ_AT_ONCE_BYTES else item._replace(data=None)
 
 
 def _chunked(entries: Sequence[U], size: int) -> Iterator[Sequence[U]]:

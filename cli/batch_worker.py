@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 
 class Document(NamedTuple):
-    """`path`: as in the result, POSIX. `read` gives the bytes and raises OSError; picklable where processes are spawned."""
+    """`path`: as in the result, POSIX. `read` gives the bytes and raises OSError; picklable where processes are
+    spawned."""
 
     path: str
     read: Callable[[], bytes]
@@ -29,8 +30,8 @@ class Document(NamedTuple):
 class Job(Generic[T]):
     """What is done with each document.
 
-    `publish` and `render` run in whichever process compiled it: `publish` writes its output, `render` makes of the compile
-    what is to be known of it, which must be picklable. Where processes are spawned, so must be all of this.
+    `publish` and `render` run in whichever process compiled it: `publish` writes its output, `render` makes of the
+    compile what is to be known of it, which must be picklable. Where processes are spawned, so must be all of this.
     """
 
     open_store: Callable[[], Store]
@@ -82,6 +83,10 @@ class Item(NamedTuple):
     known: tuple[Record, ...]
     survey: Survey | None = None
 
+    def read(self) -> bytes:
+        """Raises OSError."""
+        return self.document.read() if self.data is None else self.data
+
 
 class Answer(NamedTuple, Generic[T]):
     """What came of an item. `outcome` None: it was only surveyed, as a sibling or because it calls."""
@@ -113,7 +118,7 @@ class Worker(Generic[T]):
     def _answer(self, item: Item) -> Answer[T]:
         path = item.document.path
         try:
-            source = Input(path, item.document.read() if item.data is None else item.data)
+            source = Input(path, item.read())
             survey = item.survey
             if survey is None:
                 survey = self._compiler.survey(source, item.known)

@@ -1,11 +1,11 @@
 """Processes that work through tasks, each with a state of its own; for compiling on all cores.
 
-What a process does is given by `start`, a callable that makes the process's worker. Where the system can fork, a process
-begins as a copy of this one, so nothing needs to be imported or sent twice; elsewhere it is spawned, and `start` must be
-picklable, as tasks and results always are. Fork before starting threads.
+What a process does is given by `start`, a callable that makes the process's worker. Where the system can fork, a
+process begins as a copy of this one, so nothing needs to be imported or sent twice; elsewhere it is spawned, and
+`start` must be picklable, as tasks and results always are. Fork before starting threads.
 
-A process that dies takes its task with it, not the run: `wait` gives the task back with `WorkerDied`, and another process
-takes the place. Interrupts are the parent's to handle: it stops the others.
+A process that dies takes its task with it, not the run: `wait` gives the task back with `WorkerDied`, and another
+process takes the place. Interrupts are the parent's to handle: it stops the others.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Worker(Protocol[TaskT_contra, ResultT_co]):
 
 
 class WorkerDied(Exception):
-    """A process ended before it had done its task: killed by the system or by somebody, for want of memory for instance.
+    """A process ended before it had done its task: killed by the system or by somebody, for want of memory for
+    instance.
 
     `exitcode` is negative for the number of the signal that ended it, None where it is not known.
     """
@@ -80,7 +81,8 @@ class _Process(Generic[T]):
 
 
 class Pool(Generic[T, R]):
-    """`size` processes, begun as they are needed. Give tasks while there is `room`, then `wait`; `close` in any case."""
+    """`size` processes, begun as they are needed. Give tasks while there is `room`, then `wait`; `close` in any
+    case."""
 
     def __init__(self, start: Callable[[], Worker[T, R]], size: int) -> None:
         self._start = start

@@ -1,6 +1,7 @@
 """The compiler: the stages, one document at a time, through a store (R1-R4).
 
-Pure given its arguments: catalog, project, store and generator are protocols, and nothing here opens a file or reads a clock.
+Pure given its arguments: catalog, project, store and generator are protocols, and nothing here opens a file or reads a
+clock.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from pipeline.generators.protocol import Generator
 from pipeline.incremental import keys, record
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.keys import Json
-from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.overlay import Overlay
+from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.recall import RecalledParts, holds
 from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
 from pipeline.incremental.report import StageReport
@@ -38,7 +39,8 @@ NO_PROJECT = Project(())
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`reuse`: R3. `rewrites`: how often a generator may try again (I3). `max_bytes`: F3. `check`: parse and resolve only."""
+    """`reuse`: R3. `rewrites`: how often a generator may try again (I3). `max_bytes`: F3. `check`: parse and resolve
+    only."""
 
     reuse: Reuse = "compatible"
     rewrites: int = 2
@@ -48,7 +50,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A document as saved. `path`: POSIX, relative to the project's root; its stem names a document without a heading (F5)."""
+    """A document as saved. `path`: POSIX, relative to the project's root; its stem names a document without a heading
+    (F5)."""
 
     path: str
     data: bytes
@@ -58,8 +61,8 @@ class Input:
 class Survey:
     """What a project must know of a document.
 
-    `parse`: the report of the parse that this took, None if a record knew it; `step`: that parse, to be used again by a compile
-    that follows soon. It may be dropped to save memory.
+    `parse`: the report of the parse that this took, None if a record knew it; `step`: that parse, to be used again by a
+    compile that follows soon. It may be dropped to save memory.
     """
 
     document: ProjectDocument
@@ -69,8 +72,8 @@ class Survey:
 
 
 Publish: TypeAlias = Callable[[Compilation], Json]
-"""What is done with a finished compile (writing its output) before it is remembered. It returns a receipt, which the next
-compile of that path has as `Compilation.receipt`. Called for failed compiles, too."""
+"""What is done with a finished compile (writing its output) before it is remembered. It returns a receipt, which the
+next compile of that path has as `Compilation.receipt`. Called for failed compiles, too."""
 
 
 class Compiler:

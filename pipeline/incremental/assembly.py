@@ -1,8 +1,8 @@
 """Generate, link and verify through the store (R2, R3, I3, I4).
 
-Each phase keeps earlier code or gets new code; link makes the module; the verifier reads it. What it finds in new code goes
-back to the generator, at most `rewrites` times; in kept code, a fence that does not arrive is a warning, and anything else
-has the phase generated anew.
+Each phase keeps earlier code or gets new code; link makes the module; the verifier reads it. What it finds in new code
+goes back to the generator, at most `rewrites` times; in kept code, a fence that does not arrive is a warning, and
+anything else has the phase generated anew.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ class Assembler:
             module, digest = self._recorded_module()
             if module is not None:
                 return module, digest
-            if all([phase.load(self._store) for phase in self._phases]):  # a list: each lost one is to be found now
+            at_hand = [phase.load(self._store) for phase in self._phases]  # all of them: each lost one is found now
+            if all(at_hand):
                 break
         codes: list[PhaseCode | None] = [None] * len(self._document.phases)
         for phase in self._phases:
@@ -168,7 +169,8 @@ class Assembler:
         return keys.key("verify", verify_stage.VERSION, (module, self._parsed.digest, self._resolved.digest))
 
     def _recorded_proof(self, module: str) -> bool:
-        """Whether the module is known to be proven and nothing in it was carried over, which is always verified again."""
+        """Whether the module is known to be proven and nothing in it was carried over, which is always verified
+        again."""
         if self._reuse == "never" or any(phase.carried for phase in self._phases):
             return False
         return bool(self._store.get_traces(self._proof_key(module)))

@@ -1,4 +1,5 @@
-"""Under which key a stage's runs are recorded: sha256 over canonical JSON of all that is known before the stage runs (R1)."""
+"""Under which key a stage's runs are recorded: sha256 over canonical JSON of all that is known before the stage runs
+(R1)."""
 
 from __future__ import annotations
 
@@ -7,10 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-Json: TypeAlias = "str | int | bool | None | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None"
 
 FORMAT = 1
-"""Version of what this package stores. Raise it when an encoding changes its meaning: older entries are then not found."""
+"""Version of what this package stores. Raise it when an encoding changes its meaning: older entries are then not
+found."""
 
 _encoder = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), check_circular=False)
 

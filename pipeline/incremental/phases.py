@@ -1,5 +1,5 @@
-"""The phases with an agent on their way to their code: which earlier code each keeps, and why it is generated where it keeps
-none (R2, R3)."""
+"""The phases with an agent on their way to their code: which earlier code each keeps, and why it is generated where it
+keeps none (R2, R3)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from pipeline.stores.protocol import Store
 
 @dataclass(slots=True)
 class Phase:
-    """`place`: its index in the document; `digest`: of its unit. `carried`: why its code is not the generator's own (R3)."""
+    """`place`: its index in the document; `digest`: of its unit. `carried`: why its code is not the generator's own
+    (R3)."""
 
     place: int
     number: int | None
@@ -69,7 +70,8 @@ class Phase:
     def refuse(self) -> None:
         """Have its code made again."""
         if not self.made_now:
-            # Kept code was proven for this very unit. That it does not fit has to do with who made it, or with the store.
+            # Kept code was proven for this very unit. That it does not fit has to do with who made it, or with the
+            # store.
             self.reason = self.carried[0] if self.carried else "artifact-damaged"
             self.outcome, self.carried, self.faults = "ran", (), ()
         self.code, self.code_digest = None, ""

@@ -1,9 +1,9 @@
 """The record of a document's compile: what lets an unchanged document be answered with one read of the store, and what
 the next compile compares with to say why something runs (R3).
 
-A path's records are the traces of one key, newest first: the newest is the document's previous compile, and an older one
-answers at once when an edit was taken back. Its bytes are two lines of JSON. The first is all that an unchanged document needs;
-the second is decoded only when something is looked at.
+A path's records are the traces of one key, newest first: the newest is the document's previous compile, and an older
+one answers at once when an edit was taken back. Its bytes are two lines of JSON. The first is all that an unchanged
+document needs; the second is decoded only when something is looked at.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pipeline.incremental import keys
 from pipeline.incremental.codec import pack_findings, unpack_findings
 from pipeline.incremental.keys import Json
 from pipeline.incremental.reads import Reads, reads_from_json
-
 
 Status: TypeAlias = Literal["succeeded", "failed"]
 
@@ -39,8 +38,9 @@ class PhaseRecord(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The first line. `document`: sha256 of its bytes; `setup`: digest of versions and options; `catalog` and `project`: digests
-    of the whole, "" where nothing was asked; `again`: whether something was carried over and must be verified again (R1);
+    """The first line. `document`: sha256 of its bytes; `setup`: digest of versions and options; `catalog` and
+    `project`: digests of the whole, "" where nothing was asked; `again`: whether something was carried over and must be
+    verified again (R1);
     `receipt`: what the caller's publishing handed back, see `Compiler.compile`."""
 
     document: str

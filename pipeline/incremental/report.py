@@ -35,8 +35,8 @@ Reason: TypeAlias = Literal[
 class StageReport:
     """`phase`: the phase's number, for `generate` in a multi-phase document.
 
-    *reused* and `same` go together. A stage is *skipped* with `document` because the document has errors, with `options`
-    because only a check was asked for, and a phase's generation with `callee` because it calls another AOP.
+    *reused* and `same` go together. A stage is *skipped* with `document` because the document has errors, with
+    `options` because only a check was asked for, and a phase's generation with `callee` because it calls another AOP.
     """
 
     stage: Stage

@@ -13,7 +13,8 @@ from pipeline.incremental.phases import Phase
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`stale`: fences that kept code does not carry; `refused`: phases with other faults, which they hold in `faults`."""
+    """`stale`: fences that kept code does not carry; `refused`: phases with other faults, which they hold in
+    `faults`."""
 
     stale: tuple[tuple[Phase, Fault], ...]
     refused: tuple[Phase, ...]
