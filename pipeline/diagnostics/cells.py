@@ -6,7 +6,10 @@ columns, combining marks none of their own. East Asian ambiguous characters take
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from wcwidth import iter_graphemes, width
@@ -15,21 +18,33 @@ from pipeline.diagnostics.visible import visible
 
 _TAB: Final = 4
 _ELLIPSIS: Final = "…"
-_POINTS_A_COLUMN: Final = 4
-"""Of a longer line only this many code points a column on both sides of the mark are looked at: it bounds the work."""
+
+PLAIN: Final = " -~\u3000-\u3029\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff\uff01-\uff60"
+"""A character class: those that are a grapheme by themselves, in ASCII one column wide, elsewhere two. Nearly all of
+nearly every line is of them, and they are measured without a look into the tables."""
+
+_RUNS: Final = re.compile(f"([{PLAIN}]+)(?![^{PLAIN}])|[{PLAIN}]?[^{PLAIN}]+")
+"""Plain characters; or others, with the one in front of them, which a mark among them may join."""
 
 
 class Cell(NamedTuple):
-    """`text` is shown in `width` columns for the code points from `start` up to `end` (0-based) of the line."""
+    """`length` code points, shown as `text` in `width` columns; a tab is still to be expanded."""
 
     text: str
     width: int
-    start: int
-    end: int
+    length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Row(NamedTuple):
+    """A part of a line, grapheme by grapheme: what is shown for each, and where, in columns and in code points, each
+    begins. Both have one more entry: where the last one ends."""
+
+    texts: list[str]
+    columns: list[int]
+    points: list[int]
+
+
+class Excerpt(NamedTuple):
     """A line as shown, cropped to the room there is, and where in it the marked part stands, in columns from 0."""
 
     text: str
@@ -37,62 +52,67 @@ class Excerpt:
     mark_width: int
 
 
-def cells(line: str, start: int = 0, end: int | None = None) -> list[Cell]:
-    """The code points from `start` up to `end` of `line`; tabs become blanks, what is invisible a picture or escape."""
-    made: list[Cell] = []
-    column = 0
-    for grapheme in iter_graphemes(line[start:end]):
-        if grapheme == "\t":
-            taken = _TAB - column % _TAB
-            text = " " * taken
-        elif grapheme < " " or grapheme == "\x7f":
-            text, taken = chr(0x2421 if grapheme == "\x7f" else 0x2400 + ord(grapheme)), 1
-        else:
-            text = visible(grapheme)
-            taken = width(text)
-        made.append(Cell(text, taken, start, start + len(grapheme)))
-        start += len(grapheme)
-        column += taken
-    return made
+def _cell(grapheme: str) -> Cell:
+    if grapheme == "\t":
+        return Cell(grapheme, 0, 1)
+    if grapheme < " " or grapheme == "\x7f":
+        return Cell(chr(0x2421 if grapheme == "\x7f" else 0x2400 + ord(grapheme[0])), 1, len(grapheme))
+    text = visible(grapheme)
+    return Cell(text, width(text), len(grapheme))
 
 
-def _window(made: list[Cell], first: int, last: int, room: int) -> tuple[int, int]:
-    """The cells to show, from, up to: so that those marked, `first` up to `last`, have text on both sides."""
-    begin, end, used = first, first, 0
-    marked = sum(cell.width for cell in made[first:last])
-    side = max((room - marked) // 2, room // 4)
-    while begin > 0 and used + made[begin - 1].width <= side:
-        begin -= 1
-        used += made[begin].width
-    while end < len(made) and used + made[end].width <= room:
-        used += made[end].width
-        end += 1
-    while begin > 0 and used + made[begin - 1].width <= room:
-        begin -= 1
-        used += made[begin].width
-    return begin, end
+@lru_cache(maxsize=1024)
+def _measured(run: str) -> tuple[Cell, ...]:
+    return tuple(map(_cell, iter_graphemes(run)))
+
+
+def row(line: str) -> Row:
+    """Tabs become blanks; what is invisible or acts on a terminal becomes a picture (`␛`) or an escape (`\\u202e`)."""
+    texts: list[str] = []
+    widths: list[int] = []
+    lengths: list[int] = []
+    for run in _RUNS.finditer(line):
+        if run[1]:
+            texts += run[1]
+            widths += [1 if character < "\x7f" else 2 for character in run[1]]
+            lengths += [1] * len(run[1])
+            continue
+        for cell in _measured(run[0]):
+            blanks = _TAB - sum(widths) % _TAB if cell.text == "\t" else 0
+            texts.append(" " * blanks or cell.text)
+            widths.append(blanks or cell.width)
+            lengths.append(cell.length)
+    return Row(texts, list(accumulate(widths, initial=0)), list(accumulate(lengths, initial=0)))
+
+
+def _window(columns: list[int], first: int, last: int, room: int) -> tuple[int, int]:
+    """The graphemes to show, from, up to: so that those marked, `first` up to `last`, have text on both sides."""
+    side = max((room - (columns[last] - columns[first])) // 2, room // 4)
+    begin = bisect_left(columns, columns[first] - side)
+    stop = bisect_right(columns, columns[begin] + room) - 1
+    return bisect_left(columns, columns[stop] - room), stop
 
 
 def excerpt(line: str, start: int, end: int, room: int) -> Excerpt:
     """`line` in at most `room` columns (8 at least), the code points from `start` up to `end` (0-based) marked.
 
-    The mark is at least one column wide; it may stand just behind the line's end.
+    The mark is at least one column wide; it may stand just behind the line's end. However long the line is, only its
+    `room` code points on both sides of the mark's beginning are looked at.
     """
     room = max(room, 8)
-    reach = room * _POINTS_A_COLUMN
     start = min(start, len(line))
-    low, high = max(0, start - reach), min(len(line), start + reach)
-    made = cells(line, low, high)
-    first = next((index for index, cell in enumerate(made) if cell.end > start), len(made))
-    last = next((index for index, cell in enumerate(made) if cell.start >= end), len(made))
-    last = max(last, first)
+    low, high = max(0, start - room), min(len(line), start + room)
+    texts, columns, points = row(line[low:high])
+    first = bisect_right(points, start - low) - 1
+    last = max(first, min(bisect_left(points, end - low), len(texts)))
+    begin, stop = 0, len(texts)
     left = right = ""
-    begin, stop = 0, len(made)
-    if low > 0 or high < len(line) or sum(cell.width for cell in made) > room:
-        begin, stop = _window(made, first, last, room - 2)
+    if low > 0 or high < len(line) or columns[-1] > room:
+        begin, stop = _window(columns, first, last, room - 2)
         left = _ELLIPSIS if low > 0 or begin > 0 else ""
-        right = _ELLIPSIS if high < len(line) or stop < len(made) else ""
-    shown = "".join(cell.text for cell in made[begin:stop])
-    mark = len(left) + sum(cell.width for cell in made[begin:first])
-    mark_width = max(1, sum(cell.width for cell in made[first : min(last, stop)]))
-    return Excerpt(f"{left}{shown}{right}", mark, mark_width)
+        right = _ELLIPSIS if high < len(line) or stop < len(texts) else ""
+    return Excerpt(
+        f"{left}{''.join(texts[begin:stop])}{right}",
+        len(left) + columns[first] - columns[begin],
+        max(1, columns[min(last, stop)] - columns[first]),
+    )

@@ -110,4 +110,4 @@ def sarif_log(documents: Iterable[Checked], *, lang: Lang, version: str, help_ba
 def render_sarif(documents: Iterable[Checked], *, lang: Lang, version: str, help_base: str | None = None) -> str:
     """The log as JSON, with a line end behind it."""
     log = sarif_log(documents, lang=lang, version=version, help_base=help_base)
-    return f"{json.dumps(log, ensure_ascii=False, indent=2)}\n"
+    return f"{json.dumps(log, ensure_ascii=False)}\n"

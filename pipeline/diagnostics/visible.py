@@ -37,7 +37,7 @@ def escape_character(character: str) -> str:
 
 def visible(text: str) -> str:
     """`text` on one line, every control, bidi control and invisible character as its escape; emoji sequences stay."""
-    return _UNSAFE.sub(_escape, text)
+    return text if text.isprintable() else _UNSAFE.sub(_escape, text)
 
 
 def shortened(text: str, limit: int) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wcwidth import wcswidth
+from wcwidth import iter_graphemes, wcswidth, width
 
 from pipeline.artifacts import Span
-from pipeline.diagnostics.cells import excerpt
+from pipeline.diagnostics.cells import PLAIN, excerpt
 from pipeline.diagnostics.text import render_text
 
 from .samples import at, of
@@ -183,6 +185,15 @@ def test_colour_only_when_asked() -> None:
 def test_nothing_to_say() -> None:
     """No diagnostics, no text."""
     assert render_text([], "a.md", ["x"], lang="ja") == ""
+
+
+def test_plain_characters_are_as_the_tables_say() -> None:
+    """The characters measured without the tables stand alone and have the width that wcwidth gives them."""
+    plain = [chr(number) for number in range(0x10000) if re.fullmatch(f"[{PLAIN}]", chr(number))]
+    assert len(plain) > 21_000
+    for character in plain:
+        assert width(character) == (1 if character < "\x7f" else 2)
+        assert list(iter_graphemes(f"ア{character}ア{character}{character}")) == ["ア", character, "ア", *character * 2]
 
 
 PIECES = st.sampled_from(
