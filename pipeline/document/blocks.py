@@ -5,6 +5,8 @@ markdown-it-py drives the reading, with the rules of `pipeline.document.rules`; 
 
 from __future__ import annotations
 
+import gc
+
 from pipeline.document.block import Block, BlockKind, TextLine
 from pipeline.document.rules import block_parser
 from pipeline.document.rules.definition import normalize_label
@@ -17,11 +19,19 @@ _PARSER = block_parser()
 
 
 def read_blocks(source: Source) -> list[Block]:
-    """All blocks of the document, in time linear in its size. Nesting has no limit; nothing is raised for what the text holds.
+    """All blocks of the document, in time and memory linear in its size. Never raises; nesting has no limit.
 
-    The link reference definitions are the blocks of kind `definition`: the first one with a label counts.
+    The link reference definitions are the blocks of kind `definition`; of several with one label the first counts.
     """
     reading = Reading(source, _PARSER)
-    _PARSER.block.tokenize(reading, 0, reading.lineMax)
-    reading.close(0)
+    collecting = gc.isenabled()
+    # Blocks make no cycles, and a garbage collector that visits millions of them again and again takes more time than
+    # all the reading.
+    gc.disable()
+    try:
+        _PARSER.block.tokenize(reading, 0, reading.lineMax)
+        reading.close(0)
+    finally:
+        if collecting:
+            gc.enable()
     return reading.blocks

@@ -1,10 +1,14 @@
-"""CommonMark's block rules for markdown-it, one a module. They are ours where the library deviates from CommonMark, needs more
-than linear time or makes tokens that nobody reads: each module says which."""
+"""CommonMark's block rules for markdown-it, one a module.
+
+They are our own because the library deviates from CommonMark, needs more than linear time, and makes tokens that nobody
+reads; each module says what it corrects. Where the specification's words leave room, they do as its reference
+implementations do.
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
 from collections.abc import Callable
+from typing import TypeAlias, cast
 
 from markdown_it import MarkdownIt
 from markdown_it.parser_block import RuleFuncBlockType
@@ -19,6 +23,8 @@ from pipeline.document.rules.state import Reading
 from pipeline.document.rules.thematic_break import thematic_break
 
 Rule: TypeAlias = Callable[[Reading, int, int, bool], bool]
+"""(state, start, end, silent): read the block that begins on line `start` (from 0) and go behind it, if it is the
+rule's; in silent mode only say whether the current line begins one that interrupts a paragraph."""
 
 _INTERRUPTING = ["paragraph"]
 _RULES: tuple[tuple[str, Rule, list[str]], ...] = (
@@ -31,15 +37,15 @@ _RULES: tuple[tuple[str, Rule, list[str]], ...] = (
     ("thematic_break", thematic_break, _INTERRUPTING),
     ("paragraph", paragraph, []),
 )
-"""Name, rule, and the chains in which it is asked in silent mode; in the order in which they are asked."""
+"""Name, rule and the chains in which it is asked in silent mode; in the order in which they are asked."""
 
 
 def block_parser() -> MarkdownIt:
-    """A parser whose block rules read a `Reading`."""
+    """A parser whose block rules read a `Reading`, and nothing else."""
     parser = MarkdownIt("commonmark")
     ruler = parser.block.ruler
     ruler.disable(ruler.get_all_rules())
     for name, rule, chains in _RULES:
-        # The ruler is typed for the library's state; `read_blocks` hands over a `Reading` and nothing else.
-        ruler.push(f"aop_{name}", cast(RuleFuncBlockType, rule), {"alt": chains})
+        # The ruler is typed for the library's state. `read_blocks` hands over a Reading, and no other state.
+        ruler.push(f"aop_{name}", cast("RuleFuncBlockType", rule), {"alt": chains})
     return parser

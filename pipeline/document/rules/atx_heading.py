@@ -1,4 +1,4 @@
-"""ATX headings. Corrects the library, which strips all Unicode white space off a heading's text: CommonMark strips spaces and tabs."""
+"""ATX headings. Corrects the library, which strips all white space off the text: CommonMark strips blanks (F3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.document.rules.state import CODE_INDENT, Reading
 _OPENING = re.compile(r"(#{1,6}+)(?:[ \t]++|\Z)")
 
 
-def atx_heading(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+def atx_heading(state: Reading, start: int, end: int, silent: bool) -> bool:
     row, first = state.row, state.first
     if row[first] != "#" or state.first_column - state.column >= CODE_INDENT:
         return False
@@ -23,9 +23,7 @@ def atx_heading(state: Reading, startLine: int, endLine: int, silent: bool) -> b
     bare = text.rstrip("#")
     if not bare or bare[-1] in " \t":
         text = bare.rstrip(" \t")
-    line = TextLine(startLine + 1, match.end() + 1, text)
-    state.blocks.append(
-        Block("heading", 0, state.depth, startLine + 1, startLine + 2, first + 1, len(match[1]), (line,))
-    )
-    state.reached = state.line = startLine + 1
+    line = TextLine(start + 1, match.end() + 1, text)
+    state.blocks.append(Block("heading", 0, state.depth, start + 1, start + 2, first + 1, len(match[1]), (line,)))
+    state.reached = state.line = start + 1
     return True

@@ -1,59 +1,65 @@
-"""Block quotes and list items: which open ones a line is inside of, and which it opens.
+"""Block quotes and list items: which open ones a line is inside of, and which ones it opens.
 
-Replaces the library's `blockquote` and `list`, which recurse once a level (RecursionError, and nothing read beyond `maxNesting`), cost
-depth times lines, take a lazy line's indentation from the container that it is outside of, and lose the columns
-of a tab that a mark cuts in two.
+Replaces the library's `blockquote` and `list`, which recurse (a RecursionError, or nothing read beyond `maxNesting`),
+cost depth times lines, and judge a lazy line by a container that it is not inside of.
 """
 
 from __future__ import annotations
 
 import re
 
-from pipeline.document.rules.state import CODE_INDENT, Container, Reading
+from pipeline.document.rules.state import CODE_INDENT, Reading
 from pipeline.document.rules.thematic_break import OTHER_THAN, is_thematic_break
 
 _ITEM = re.compile(r"(?:[*+-]|[0-9]{1,9}+[.)])(?=[ \t]|\Z)")
 _ITEM_START = frozenset("-*+0123456789")
+_BLANK_OR_MARK = frozenset(" \t>") | _ITEM_START
 _MAX_MARKER_BLANKS = 4
 
 
-def containers(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
-    """Asked first for every line that is not the continuation of a leaf block. Handles a line without a leaf block by itself;
-    for others it leaves the state behind the containers' marks, and the leaf's rule goes on from there."""
+def containers(state: Reading, start: int, end: int, silent: bool) -> bool:
+    """Asked first, about each line that continues no leaf block. If there is nothing behind the containers' marks the
+    line is read; else the state is left there, and the leaf's rule goes on."""
     if silent:
         return _begins(state)
-    if startLine > state.reached and state.containers:  # over blank lines
-        if state.quotes:
-            state.close(state.quotes[0])
-        state.pass_blank_line()
-    state.enter(startLine)
-    index = state.matched
-    opened = _open(state, startLine, index)
-    if not opened:
-        state.close(index)
+    if state.indents:
+        if start > state.reached:  # over blank lines
+            if state.quotes:
+                state.close(state.quotes[0])
+            state.pass_blank_line()
+    elif state.rows[start][0] not in _BLANK_OR_MARK:
+        state.enter_unmarked(start)
+        return False
+    if state.entered != start:
+        state.enter(start)
+    opened = _open(state, start)
     if state.first == len(state.row):
         if not opened:
+            state.close(state.matched)
             state.pass_blank_line()
-        state.reached = state.line = startLine + 1
+        state.reached = state.line = start + 1
         return True
-    if state.containers:
-        state.containers[-1].childless = False
+    if not opened:
+        state.close(state.matched)
+    state.childless = False
     return False
 
 
-def _open(state: Reading, number: int, index: int) -> bool:
-    """Open the containers that begin on the current line inside of the first `index` ones; whether there are any."""
+def _open(state: Reading, number: int) -> bool:
+    """Open the containers that begin on the current line; whether there are any."""
     row = state.row
     size = len(row)
-    before = index
+    index = before = state.matched
     ruled = 0
     while (first := state.first) < size and state.first_column - state.column < CODE_INDENT:
         char = row[first]
         if char == ">":
-            sibling = None
+            state.close(index)
+            state.open_quote(number)
+            state.pass_quote_mark()
         elif char in _ITEM_START:
             if char in "-*" and first >= ruled:
-                # Wherever a look for a thematic break got stuck, the next one would, too. This keeps `- - - - … a` linear.
+                # Where a look for a thematic break got stuck, the next one would: this keeps `- - - … a` linear.
                 if is_thematic_break(row, first):
                     break
                 other = OTHER_THAN[char].search(row, first)
@@ -62,34 +68,24 @@ def _open(state: Reading, number: int, index: int) -> bool:
             if match is None:
                 break
             marker = match[0]
-            ended = state.containers[index] if index < len(state.containers) else None
-            sibling = ended if ended and ended.list_kind == marker[-1] else None
+            sibling = index < len(state.indents) and state.openings[index].marker[-1:] == marker[-1]
+            state.close(index + 1 if sibling else index)
+            _open_item(state, number, marker, sibling)
         else:
             break
-        state.close(index + 1 if sibling else index)
-        if index and not sibling:
-            state.containers[index - 1].childless = False
-        if char == ">":
-            state.open_quote(number)
-            state.pass_quote_mark()
-        else:
-            _open_item(state, number, marker, sibling)
         index += 1
     return index > before
 
 
-def _open_item(state: Reading, number: int, marker: str, sibling: Container | None) -> None:
+def _open_item(state: Reading, number: int, marker: str, sibling: bool) -> None:
     offset = state.first_column - state.column
-    state.open_item(number, marker, 0, sibling)
+    state.open_item(number, marker, sibling=sibling)
     state.advance(state.first + len(marker), state.first_column + len(marker))
     blanks = state.first_column - state.column
-    item = state.containers[-1]
-    if state.first == len(state.row):
-        item.childless = True
+    state.childless = state.first == len(state.row)
+    if state.childless or blanks > _MAX_MARKER_BLANKS:
         blanks = 1
-    elif blanks > _MAX_MARKER_BLANKS:
-        blanks = 1
-    item.indent = offset + len(marker) + blanks
+    state.indents[-1] = offset + len(marker) + blanks
     state.column += blanks
 
 

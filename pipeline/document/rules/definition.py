@@ -1,8 +1,8 @@
 """Link reference definitions at the beginning of a paragraph's text.
 
-Corrects the library's `reference`, which takes a definition off before the paragraph's end is known, so that the line behind it
-is no paragraph continuation text any more (indented code, a lone tag, an item numbered 2), looks for that end once a
-definition, and compares labels after stripping all Unicode white space.
+Corrects the library's `reference`, which takes a definition off before the paragraph's end is known. The line behind it
+is then no paragraph continuation text any more (indented code, a lone tag, an item numbered 2), and the end is looked
+for once a definition. It also takes all Unicode white space around a label for blanks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Definition(NamedTuple):
 
 
 def normalize_label(label: str) -> str:
-    """A link label, without its brackets, as CommonMark compares it: case-folded, runs of blanks and line ends as one space."""
+    """A link label (without its brackets) as CommonMark compares it: case-folded, blanks and line ends as one space."""
     return _BLANKS.sub(" ", label).strip(" ").casefold()
 
 

@@ -1,7 +1,4 @@
-"""Fenced code blocks. Corrects the library in four ways: the info string loses blanks only (the library strips all Unicode white
-space), the block knows whether a closing fence ends it, tabs that the opening fence's indentation or a container cuts in
-two leave the right number of spaces, and the text of a fence in a container ends where the container does.
-"""
+"""Fenced code blocks. Corrects the library, which does not say whether a closing fence ended the block (F2)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from pipeline.document.rules.state import CODE_INDENT, Reading
 _OPENING = re.compile(r"(`{3,}+)([^`]*)\Z|(~{3,}+)(.*)", re.DOTALL)
 
 
-def fence(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+def fence(state: Reading, start: int, end: int, silent: bool) -> bool:
     first = state.first
     offset = state.first_column - state.column
     if state.row[first] not in "`~" or offset >= CODE_INDENT:
@@ -27,9 +24,9 @@ def fence(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
     info = (match[2] or match[4] or "").strip(" \t")
     texts: list[str] = []
     closed = False
-    nested = bool(state.containers)
-    number = startLine + 1
-    while number < endLine:
+    nested = bool(state.indents)
+    number = start + 1
+    while number < end:
         row = state.rows[number]
         if nested or offset or marks in row:
             if not state.enter(number):
@@ -44,7 +41,7 @@ def fence(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
         number += 1
     text = "\n".join(texts) + "\n" if texts else ""
     state.blocks.append(
-        Block("fence", 0, state.depth, startLine + 1, number + 1, first + 1, text=text, info=info, closed=closed)
+        Block("fence", 0, state.depth, start + 1, number + 1, first + 1, text=text, info=info, closed=closed)
     )
     state.reached = state.line = number
     return True

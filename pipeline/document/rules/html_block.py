@@ -1,6 +1,4 @@
-"""HTML blocks, by the conditions of CommonMark 0.31. Corrects the library, which takes `ſ` for `s` in a tag's name, a vertical tab
-or a form feed for a blank between attributes, a lone tag for the end of a lazy paragraph, and no small letter behind `<!`.
-"""
+"""HTML blocks. Corrects the library, which takes all Unicode white space for blanks: `<div　>` begins no block."""
 
 from __future__ import annotations
 
@@ -20,11 +18,11 @@ _ATTRIBUTE = rf"[ \t]++[a-z_:][a-z0-9_.:-]*+(?:[ \t]*+=[ \t]*+{_VALUE})?"
 _FLAGS = re.ASCII | re.IGNORECASE
 
 _START = re.compile(
-    rf"<(?:(?P<raw>(?:{_RAW})(?=[ \t>]|\Z))|(?P<comment>!--)|(?P<instruction>\?)|(?P<declaration>![a-z])|(?P<cdata>!\[CDATA\[)|"
-    rf"(?P<element>/?(?:{_NAMES})(?=[ \t]|/?>|\Z)))",
+    rf"<(?:(?P<raw>(?:{_RAW})(?=[ \t>]|\Z))|(?P<comment>!--)|(?P<instruction>\?)|(?P<declaration>![a-z])|"
+    rf"(?P<cdata>!\[CDATA\[)|(?P<element>/?(?:{_NAMES})(?=[ \t]|/?>|\Z)))",
     _FLAGS,
 )
-# CommonMark's words except the raw tags here; its reference implementations do not (`</script>`, `<pre/>`), and we are with them.
+# CommonMark's words except the raw tags here, its reference implementations do not: `</script>` begins a block.
 _TAG = re.compile(rf"<(?:[a-z][a-z0-9-]*+(?:{_ATTRIBUTE})*+[ \t]*+/?|/[a-z][a-z0-9-]*+[ \t]*+)>[ \t]*+\Z", _FLAGS)
 _END = {
     "raw": re.compile(rf"</(?:{_RAW})>", _FLAGS),
@@ -36,7 +34,7 @@ _END = {
 """The others end before a blank line."""
 
 
-def html_block(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+def html_block(state: Reading, start: int, end: int, silent: bool) -> bool:
     row, first = state.row, state.first
     if row[first] != "<" or state.first_column - state.column >= CODE_INDENT:
         return False
@@ -46,18 +44,18 @@ def html_block(state: Reading, startLine: int, endLine: int, silent: bool) -> bo
         return match is not None
     if match is None and not _TAG.match(row, first):
         return False
-    end = _END.get(match.lastgroup or "") if match else None
-    lines = [_line(state, startLine)]
-    number = startLine + 1
-    if end is None or not end.search(row, first):
-        while number < endLine and state.enter(number):
-            if end is None and state.first == len(state.row):
+    closing = _END.get(match.lastgroup or "") if match else None
+    lines = [_line(state, start)]
+    number = start + 1
+    if closing is None or not closing.search(row, first):
+        while number < end and state.enter(number):
+            if closing is None and state.first == len(state.row):
                 break
             lines.append(_line(state, number))
             number += 1
-            if end is not None and end.search(state.row, state.first):
+            if closing is not None and closing.search(state.row, state.first):
                 break
-    state.blocks.append(Block("html", 0, state.depth, startLine + 1, number + 1, first + 1, lines=tuple(lines)))
+    state.blocks.append(Block("html", 0, state.depth, start + 1, number + 1, first + 1, lines=tuple(lines)))
     state.reached = state.line = number
     return True
 

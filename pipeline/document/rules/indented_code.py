@@ -1,4 +1,4 @@
-"""Indented code. Corrects the library in containers' tabs: the columns of a tab that a container's indentation cuts in two."""
+"""Indented code. The library reads it right; this rule places each line in the source, behind our containers' marks."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from pipeline.document.block import Block, TextLine
 from pipeline.document.rules.state import CODE_INDENT, Reading
 
 
-def indented_code(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+def indented_code(state: Reading, start: int, end: int, silent: bool) -> bool:
     """Never asked about a line that could continue a paragraph: that one is asked before."""
     if silent or state.first_column - state.column < CODE_INDENT:
         return False
     column = state.first + 1
-    lines = [_line(state, startLine)]
+    lines = [_line(state, start)]
     length = 1
-    number = startLine + 1
-    while number < endLine and state.enter(number):
+    number = start + 1
+    while number < end and state.enter(number):
         if state.first == len(state.row):
             lines.append(_line(state, number))
         elif state.first_column - state.column >= CODE_INDENT:
@@ -23,8 +23,8 @@ def indented_code(state: Reading, startLine: int, endLine: int, silent: bool) ->
         else:
             break
         number += 1
-    end = startLine + length
-    state.blocks.append(Block("code", 0, state.depth, startLine + 1, end + 1, column, lines=tuple(lines[:length])))
+    end = start + length
+    state.blocks.append(Block("code", 0, state.depth, start + 1, end + 1, column, lines=tuple(lines[:length])))
     state.reached = state.line = end
     return True
 

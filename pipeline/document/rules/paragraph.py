@@ -1,7 +1,7 @@
 """Paragraphs, and what their text turns out to be: setext headings, link reference definitions.
 
-Replaces the library's `paragraph`, `lheading` and `reference`, which each look for the paragraph's end, strip all Unicode
-white space off its text, and take a lazy line's indentation from the container that it is outside of.
+Replaces the library's `paragraph`, `lheading` and `reference`, which each look for the paragraph's end, strip all white
+space off its text (CommonMark strips blanks, F3), and judge a lazy line by a container that it is not inside of.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ from pipeline.document.rules.state import CODE_INDENT, Reading
 _MARKS = frozenset("#`~>*+-=_<0123456789")
 """What a line begins with that may be more than a paragraph's text."""
 
-_UNMARKED = _MARKS | frozenset(" \t")
+_BLANK_OR_MARK = _MARKS | frozenset(" \t")
 _UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+\Z")
 
 
-def plain_paragraph(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+def plain_paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
     """Spares most lines the other rules: no block but a paragraph begins with this character."""
     if silent or state.row[state.first] in _MARKS or state.first_column - state.column >= CODE_INDENT:
         return False
-    return paragraph(state, startLine, endLine, silent)
+    return paragraph(state, start, end, silent)
 
 
-def paragraph(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+def paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
     if silent:
         return False
     rows = state.rows
-    nested = bool(state.containers)
-    interrupting = state.md.block.ruler.getRules("paragraph")
-    lines = [TextLine(startLine + 1, state.first + 1, state.row[state.first :])]
-    number = startLine + 1
-    while number < endLine:
+    nested = bool(state.indents)
+    lines = [TextLine(start + 1, state.first + 1, state.row[state.first :])]
+    number = start + 1
+    while number < end:
         row = rows[number]
-        if not nested and row and row[0] not in _UNMARKED:
+        if not row:
+            break
+        if not nested and row[0] not in _BLANK_OR_MARK:
             lines.append(TextLine(number + 1, 1, row))
             number += 1
             continue
@@ -53,7 +54,7 @@ def paragraph(state: Reading, startLine: int, endLine: int, silent: bool) -> boo
                     return True
                 state.reached = number
             state.interrupting = inside
-            if any(rule(state, number, endLine, True) for rule in interrupting):
+            if _interrupted(state, number, end):
                 break
         lines.append(TextLine(number + 1, first + 1, row[first:]))
         number += 1
@@ -65,13 +66,18 @@ def paragraph(state: Reading, startLine: int, endLine: int, silent: bool) -> boo
     return True
 
 
+def _interrupted(state: Reading, number: int, end: int) -> bool:
+    return any(rule(state, number, end, True) for rule in state.md.block.ruler.getRules("paragraph"))
+
+
 def _add(
     state: Reading, kind: Literal["paragraph", "heading"], lines: list[TextLine], end: int, level: int = 0
 ) -> None:
     number, column, text = lines[-1]
-    lines[-1] = TextLine(number, column, text.rstrip(" \t"))
-    first = lines[0]
-    state.blocks.append(Block(kind, 0, state.depth, first.number, end + 1, first.column, level, tuple(lines)))
+    if text[-1] in " \t":
+        lines[-1] = TextLine(number, column, text.rstrip(" \t"))
+    number, column, _ = lines[0]
+    state.blocks.append(Block(kind, 0, state.depth, number, end + 1, column, level, tuple(lines)))
     state.reached = state.line = end
 
 

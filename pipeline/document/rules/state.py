@@ -14,42 +14,34 @@ CODE_INDENT = 4
 """Columns of indentation from which on a line begins no block but indented code."""
 
 _TAB_STOP = 4
+_QUOTE = -1
 _NEVER = 1 << 62
 
 
-class Container:
-    """An open quote, or an open item together with its list.
-
-    list_kind: the list's bullet or delimiter, by which its items know it; "" for a quote. indent: how far a line must be
-    indented to belong to the item. childless: nothing but the item's marker was read.
-    """
-
-    __slots__ = ("childless", "indent", "list_block", "list_kind", "opening")
-
-    def __init__(self, opening: Block, list_block: Block | None = None, list_kind: str = "", indent: int = 0) -> None:
-        self.opening = opening
-        self.list_block = list_block
-        self.list_kind = list_kind
-        self.indent = indent
-        self.childless = False
-
-
 class Reading(StateBlock):
-    """The state that markdown-it hands to the block rules, kept line by line as CommonMark's own strategy (appendix, phase 1) has it.
+    """The state that markdown-it hands to the block rules, kept as CommonMark's appendix on parsing (phase 1) has it.
 
-    The library's state keeps the offsets of every line, its containers rewrite them once a level, and look ahead for their
-    end at each: deep nesting costs depth times lines and ends in a RecursionError, and a lazy line is judged without
-    the containers that it is outside of. Here the open containers are a stack, and a line finds its way through them once.
+    The library's state knows the offsets of all lines; its containers look ahead for their end, rewrite their lines'
+    offsets and start over inside. So deep nesting costs depth times lines and ends in a RecursionError, and a lazy line
+    is judged by a container that it is not inside of. Here the open containers are a stack without a limit, and each
+    line finds its way through them once.
 
-    rows: the source's lines. reached: the end (exclusive, from 0) of what was read; blank lines behind it are not counted.
-    Of the current line: `row`; its blanks from `run` (which is at column `run_column`) up to `first` (at `first_column`), the first
-    character that is no blank; `column`, where the innermost matched container's content begins; `matched`, how many containers
-    the line is inside of. Positions count code points, columns have tabs expanded, both from 0.
-    interrupting: in silent mode, whether a rule is asked if it interrupts a paragraph, or if it begins beside one.
+    rows: the source's lines. reached: the end (exclusive, from 0) of what was read, blank lines behind it not counted.
+    blocks: what was read. depth: of the next block.
+
+    The open containers, the outermost first: openings: their opening blocks. lists: an item's list; None for a quote.
+    indents: how many columns a line must be indented by to be inside the item; _QUOTE for a quote. quotes: the quotes'
+    indices. childless: the innermost container is an item of which nothing but the marker was read.
+
+    The current line: entered: its index. row: its text. matched: how many containers it is inside of. column: where the
+    innermost one's content begins. first: the first character behind their marks that is no blank, at first_column.
+    run: where the blanks before it begin, at run_column. Positions count code points, columns have tabs expanded; both
+    are from 0. interrupting: whether rules in silent mode are asked to interrupt a paragraph, or to begin beside one in
+    a container that the line is not inside of.
     """
 
     def __init__(self, source: Source, parser: MarkdownIt) -> None:
-        # Not super().__init__(), which would index the whole text once more. This is what `ParserBlock.tokenize` looks at:
+        # Not super().__init__(), which indexes the whole text once more. This is what `ParserBlock.tokenize` looks at:
         self.src = source.text
         self.md = parser
         self.env = {}
@@ -64,10 +56,15 @@ class Reading(StateBlock):
         self.rows = source.lines
         self.reached = 0
         self.blocks: list[Block] = []
-        self.containers: list[Container] = []
+
+        self.openings: list[Block] = []
+        self.lists: list[Block | None] = []
+        self.indents: list[int] = []
         self.quotes: list[int] = []
+        self.childless = False
         self.depth = 0
 
+        self.entered = -1
         self.row = ""
         self.run = self.run_column = 0
         self.first = self.first_column = 0
@@ -82,9 +79,19 @@ class Reading(StateBlock):
 
     def skipEmptyLines(self, from_pos: int) -> int:
         """The first line from this one on that is not empty."""
-        while from_pos < self.lineMax and self.isEmpty(from_pos):
+        rows = self.rows
+        while from_pos < self.lineMax:
+            row = rows[from_pos]
+            if row and (row[0] not in " \t" or row.strip(" \t")):
+                break
             from_pos += 1
         return from_pos
+
+    def enter_unmarked(self, number: int) -> None:
+        """`enter` for a line that begins with no blank, where no container is open."""
+        self.entered = number
+        self.row = self.rows[number]
+        self.run = self.run_column = self.first = self.first_column = self.column = self.matched = 0
 
     def advance(self, position: int, column: int) -> None:
         """Let the rest of the current line begin here, and skip its blanks."""
@@ -111,36 +118,36 @@ class Reading(StateBlock):
             self.column += 1
 
     def enter(self, number: int) -> bool:
-        """Make a line the current one and go through the marks of the open containers; whether it is inside all of them."""
+        """Make a line the current one and go through the open containers' marks; whether it is inside all of them."""
+        self.entered = number
         self.row = row = self.rows[number]
         self.advance(0, 0)
-        containers = self.containers
-        index, count = 0, len(containers)
-        while index < count:
-            container = containers[index]
+        index = 0
+        for needed in self.indents:
             indent = self.first_column - self.column
-            if container.list_kind:
-                if indent >= container.indent:
-                    self.column += container.indent
-                elif self.first == len(row):
-                    # A blank line is inside every item and no quote. Items may be many: go to the next quote at once.
-                    self.column = self.first_column
-                    quote = bisect_left(self.quotes, index)
-                    index = self.quotes[quote] if quote < len(self.quotes) else count
+            if needed == _QUOTE:
+                if indent >= CODE_INDENT or not row.startswith(">", self.first):
                     break
-                else:
-                    break
-            elif indent < CODE_INDENT and row.startswith(">", self.first):
                 self.pass_quote_mark()
+            elif indent >= needed:
+                self.column += needed
+            elif self.first == len(row):
+                # A blank line is inside every item and no quote. Items may be many: go to the next quote at once.
+                self.column = self.first_column
+                quote = bisect_left(self.quotes, index)
+                index = self.quotes[quote] if quote < len(self.quotes) else len(self.indents)
+                break
             else:
                 break
             index += 1
         self.matched = index
-        return index == count
+        return index == len(self.indents)
 
     def cut(self, column: int) -> tuple[int, int]:
-        """The position at which the current line's text from `column` on begins, and how many columns of a tab that the column
-        cuts in two come before it. `column` is at most `first_column`."""
+        """Where the current line's text from a column on begins, and how many columns of a cut tab come before it.
+
+        The column is among the blanks of `run`, or `first_column`.
+        """
         if self.row.find("\t", self.run, self.first) < 0:
             return self.first - (self.first_column - column), 0
         position, at = self.run, self.run_column
@@ -151,39 +158,49 @@ class Reading(StateBlock):
 
     def pass_blank_line(self) -> None:
         """An item may begin with one blank line, not with two: the one that its marker stands on is the first."""
-        if self.containers and self.containers[-1].childless:
-            self.containers[-1].indent = _NEVER
+        if self.childless:
+            self.indents[-1] = _NEVER
 
     def open_quote(self, number: int) -> None:
-        self.quotes.append(len(self.containers))
-        self.containers.append(Container(self._open(Block("quote", 1, self.depth, number + 1, 0, self.first + 1))))
+        block = Block("quote", 1, self.depth, number + 1, 0, self.first + 1)
+        self.blocks.append(block)
+        self.depth += 1
+        self.quotes.append(len(self.indents))
+        self.openings.append(block)
+        self.lists.append(None)
+        self.indents.append(_QUOTE)
+        self.childless = False
 
-    def open_item(self, number: int, marker: str, indent: int, sibling: Container | None) -> None:
-        """Open an item, in the list of its sibling, which ends here, or in a list of its own."""
-        if sibling is None:
-            list_block = self._open(Block("list", 1, self.depth, number + 1, 0, self.first + 1))
+    def open_item(self, number: int, marker: str, *, sibling: bool) -> None:
+        """Open an item: in the list of the innermost open item, which ends here, or in a list of its own."""
+        column = self.first + 1
+        if sibling:
+            self._end(self.openings[-1])
         else:
-            list_block = self.containers.pop().list_block
-            self._end(sibling.opening)
-        item = self._open(Block("item", 1, self.depth, number + 1, 0, self.first + 1, marker=marker))
-        self.containers.append(Container(item, list_block, marker[-1], indent))
+            block = Block("list", 1, self.depth, number + 1, 0, column)
+            self.blocks.append(block)
+            self.depth += 1
+            self.lists.append(block)
+            self.openings.append(block)
+            self.indents.append(0)
+        block = Block("item", 1, self.depth, number + 1, 0, column, marker=marker)
+        self.blocks.append(block)
+        self.depth += 1
+        self.openings[-1] = block
 
     def close(self, index: int) -> None:
         """Close the containers from `index` on, the innermost first."""
-        while len(self.containers) > index:
-            container = self.containers.pop()
-            self._end(container.opening)
-            if container.list_block is None:
+        while len(self.indents) > index:
+            self.indents.pop()
+            self.childless = False
+            self._end(self.openings.pop())
+            list_block = self.lists.pop()
+            if list_block is None:
                 self.quotes.pop()
             else:
-                self._end(container.list_block)
-
-    def _open(self, block: Block) -> Block:
-        self.blocks.append(block)
-        self.depth += 1
-        return block
+                self._end(list_block)
 
     def _end(self, block: Block) -> None:
-        self.depth -= 1
-        block.end_line = self.reached + 1
-        self.blocks.append(Block(block.kind, -1, block.depth, block.line, block.end_line, block.column))
+        self.depth = depth = block.depth
+        block.end_line = end = self.reached + 1
+        self.blocks.append(Block(block.kind, -1, depth, block.line, end, block.column))

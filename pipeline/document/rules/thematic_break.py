@@ -17,7 +17,7 @@ def is_thematic_break(row: str, first: int) -> bool:
     return OTHER_THAN[char].search(row, first) is None and row.count(char, first) >= 3
 
 
-def thematic_break(state: Reading, startLine: int, endLine: int, silent: bool) -> bool:
+def thematic_break(state: Reading, start: int, end: int, silent: bool) -> bool:
     row, first = state.row, state.first
     if (
         row[first] not in OTHER_THAN
@@ -26,6 +26,6 @@ def thematic_break(state: Reading, startLine: int, endLine: int, silent: bool) -
     ):
         return False
     if not silent:
-        state.blocks.append(Block("rule", 0, state.depth, startLine + 1, startLine + 2, first + 1))
-        state.reached = state.line = startLine + 1
+        state.blocks.append(Block("rule", 0, state.depth, start + 1, start + 2, first + 1))
+        state.reached = state.line = start + 1
     return True
