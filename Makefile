@@ -1,0 +1,77 @@
+# Everything runs from a clean checkout with Python 3.11+ and make; `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+ifeq ($(UV),)
+install = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+else
+install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help examples test lint types imports nightly reference bench lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+ifeq ($(UV),)
+	$(PYTHON) -m venv $(VENV)
+else
+	$(UV) venv --quiet --python $(PYTHON) $(VENV)
+endif
+
+$(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
+	$(install) --require-hashes -r requirements/run.txt
+	$(install) --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	$(install) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.reference: requirements/reference.txt $(VENV)/.dev
+	$(install) --require-hashes -r requirements/reference.txt
+	@touch $@
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
+	$(install) --require-hashes -r requirements/bench.txt
+	@touch $@
+
+examples: $(VENV)/.run ## set up, and compile the example procedures into build/
+	$(BIN)/aop compile examples/*.md
+
+test: $(VENV)/.dev lint types imports ## set up, and pass all checks and tests
+	$(BIN)/python -m pytest -q -n 2
+
+lint: $(VENV)/.dev ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## types
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev ## who may import whom
+	$(BIN)/lint-imports
+
+nightly: $(VENV)/.dev ## the properties over at least 10,000 examples each
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -q -n 2
+
+reference: $(VENV)/.reference ## blocks beside cmark (needs a C compiler)
+	$(BIN)/python -m pytest -q -n 2 tests/reference
+
+bench: $(VENV)/.bench ## speed, as ratios within one run
+	$(BIN)/python -m bench
+
+lock: ## pin and hash the requirements again (needs uv)
+	uv pip compile pyproject.toml --group build $(LOCK) -o requirements/run.txt
+	uv pip compile pyproject.toml --group build --group dev -c requirements/run.txt $(LOCK) -o requirements/dev.txt
+	uv pip compile pyproject.toml --group build --group dev --group reference -c requirements/dev.txt $(LOCK) -o requirements/reference.txt
+	uv pip compile pyproject.toml --group build --group dev --group bench -c requirements/dev.txt $(LOCK) -o requirements/bench.txt
+
+LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet
+
+clean: ## remove what was built
+	rm -rf $(VENV) build .aop .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
