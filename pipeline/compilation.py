@@ -53,7 +53,7 @@ class Recalled(Protocol):
     @property
     def module(self) -> Module | None: ...
 
-    def recover(self) -> Compilation: ...
+    def recover(self, lost: Lost) -> Compilation: ...
 
 
 class Compilation:
@@ -114,11 +114,12 @@ class Compilation:
     def _part(self, get: Callable[[Made | Recalled], T]) -> T:
         try:
             return get(self._parts)
-        except Lost:
+        except Lost as error:
             if isinstance(self._parts, Made):
                 raise
+            lost = error
         # The store lost what the record names, so the record is of no use: the whole document is compiled again.
-        again = self._parts.recover()
+        again = self._parts.recover(lost)
         self.status, self.kind, self.name = again.status, again.kind, again.name
         self._parts = again._parts
         return self._part(get)

@@ -25,6 +25,7 @@ from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.recall import RecalledParts, holds
 from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
 from pipeline.incremental.report import StageReport
+from pipeline.incremental.shelf import Lost, Shelf
 from pipeline.project import Project, ProjectDocument, ProjectView
 from pipeline.stores.protocol import Store
 
@@ -84,6 +85,7 @@ class Compiler:
         self.store = store
         self.generator = generator
         self.options = options
+        self._shelf = Shelf(store)
         self._inquiries: list[Inquiry] = []
 
     # ------------------------------------------------------------------------------------ what is remembered
@@ -114,7 +116,7 @@ class Compiler:
         for rank, entry in enumerate(known):
             head = entry.head
             if head.document == sha256 and head.setup == self._setup and not head.again:
-                if not holds(entry, self._inquiry(project), self.store):
+                if not holds(entry, self._inquiry(project), self._shelf):
                     continue
                 if rank:  # an edit was taken back: this is the previous compile now
                     self.store.add_trace(self._record_keys(path)[0], entry.to_bytes())
@@ -124,12 +126,15 @@ class Compiler:
     def _recalled(self, path: str, entry: Record, project: ProjectView, data: Callable[[], bytes]) -> Compilation:
         head = entry.head
 
-        def recover() -> Compilation:
+        def recover(lost: Lost) -> Compilation:
             document = Input(path, data())
-            return self._run(document, hashlib.sha256(document.data).hexdigest(), project, [entry], None, None)
+            sha256 = hashlib.sha256(document.data).hexdigest()
+            shelf = Shelf(self.store, [lost.digest] if lost.reason == "artifact-damaged" else ())
+            run = self._stages(shelf, document, sha256, project, [entry], None)
+            return self._finish(document, sha256, [entry], run, None)
 
         parse_key = keys.key("parse", self._versions["parse"], (head.document,), self._parse_options(path))
-        parts = RecalledParts(entry, self.store, parse_key, self.options.check, recover)
+        parts = RecalledParts(entry, self._shelf, parse_key, self.options.check, recover)
         return Compilation(path, head.document, head.status, head.kind, head.name, head.receipt, parts)
 
     # ----------------------------------------------------------------------------------------------- survey
@@ -144,8 +149,8 @@ class Compiler:
             return surveyed
         from pipeline.incremental.previous import Previous  # noqa: PLC0415 - as in _stages
 
-        previous = Previous(known[0], self.store) if known else None
-        step = self._parse(self.store, document, sha256, previous)
+        previous = Previous(known[0], self._shelf) if known else None
+        step = self._parse(self._shelf, document, sha256, previous)
         return Survey(_project_document(document.path, step), sha256, step.report, step)
 
     def surveyed(self, path: str, sha256: str, known: Sequence[Record]) -> Survey | None:
@@ -178,7 +183,8 @@ class Compiler:
             known = self.records([document.path])[document.path]
         recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
         if recalled is None:
-            return self._run(document, sha256, project, known, survey, publish)
+            run = self._stages(self._shelf, document, sha256, project, known, survey)
+            return self._finish(document, sha256, known, run, publish)
         if publish is not None:
             self.publish(recalled, publish)
         return recalled
@@ -205,20 +211,13 @@ class Compiler:
         recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
         if recalled is not None:
             return recalled.stages
-        return self._stages(Overlay(self.store), document, sha256, project, known, survey, plan=True).made.stages
+        return self._stages(Shelf(Overlay(self.store)), document, sha256, project, known, survey, plan=True).made.stages
 
     # ------------------------------------------------------------------------------------------------ a run
 
-    def _run(
-        self,
-        document: Input,
-        sha256: str,
-        project: ProjectView,
-        known: Sequence[Record],
-        survey: Survey | None,
-        publish: Publish | None,
+    def _finish(
+        self, document: Input, sha256: str, known: Sequence[Record], run: Run, publish: Publish | None
     ) -> Compilation:
-        run = self._stages(self.store, document, sha256, project, known, survey)
         parsed = run.made.parsed
         compilation = Compilation(
             document.path,
@@ -236,7 +235,7 @@ class Compiler:
 
     def _stages(
         self,
-        store: Store,
+        shelf: Shelf,
         document: Input,
         sha256: str,
         project: ProjectView,
@@ -249,21 +248,21 @@ class Compiler:
         from pipeline.incremental.run import Setting, run_stages  # noqa: PLC0415
 
         options = self.options
-        previous = Previous(known[0], store) if known else None
+        previous = Previous(known[0], shelf) if known else None
         if survey is not None and survey.sha256 == sha256 and survey.step is not None:
             step = survey.step
         else:
-            step = self._parse(store, document, sha256, previous)
+            step = self._parse(shelf, document, sha256, previous)
             if survey is not None and survey.sha256 == sha256 and survey.parse is not None:
                 step = replace(step, report=survey.parse)
-        setting = Setting(store, self.generator, self._inquiry(project), options.reuse, options.rewrites, options.check)
+        setting = Setting(shelf, self.generator, self._inquiry(project), options.reuse, options.rewrites, options.check)
         return run_stages(setting, step, document.path, previous, plan)
 
-    def _parse(self, store: Store, document: Input, sha256: str, previous: Previous | None) -> ParseStep:
+    def _parse(self, shelf: Shelf, document: Input, sha256: str, previous: Previous | None) -> ParseStep:
         from pipeline.incremental.steps import parse_step  # noqa: PLC0415 - as above
 
         options = self._parse_options(document.path)
-        return parse_step(store, document.data, sha256, options, previous, self.options.reuse == "never")
+        return parse_step(shelf, document.data, sha256, options, previous, self.options.reuse == "never")
 
     def _remember(self, compilation: Compilation, run: Run) -> None:
         resolved, assembly = run.resolved, run.assembly
@@ -306,7 +305,8 @@ class Compiler:
     @cached_property
     def _setup(self) -> str:
         """Digest of all that decides what comes out for given bytes, apart from path, catalog and project."""
-        return keys.key("setup", "", [f"{name} {version}" for name, version in sorted(self._versions.items())])
+        versions = [f"{name} {version}" for name, version in sorted(self._versions.items())]
+        return keys.key("setup", "", versions, (self.options.max_bytes,))
 
     def _parse_options(self, path: str) -> tuple[str, int]:
         return _stem(path), self.options.max_bytes

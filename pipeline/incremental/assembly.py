@@ -20,12 +20,11 @@ from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.record import PhaseRecord
 from pipeline.incremental.report import Reason, Stage, StageReport
-from pipeline.incremental.shelf import Lost, LostReason, load, put
+from pipeline.incremental.shelf import Lost, LostReason, Shelf
 from pipeline.incremental.steps import ParseStep, ResolveStep
 from pipeline.incremental.verdicts import Judgement, findings_of, judge
 from pipeline.stages import link as link_stage
 from pipeline.stages import verify as verify_stage
-from pipeline.stores.protocol import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Assembler:
 
     def __init__(
         self,
-        store: Store,
+        shelf: Shelf,
         generator: Generator,
         inquiry: Inquiry,
         parsed: ParseStep,
@@ -59,7 +58,8 @@ class Assembler:
     ) -> None:
         if parsed.artifact is None:
             raise ValueError("there is no code for an unreadable document")
-        self._store = store
+        self._shelf = shelf
+        self._store = shelf.store
         self._generator = generator
         self._parsed = parsed
         self._document = parsed.artifact
@@ -68,14 +68,14 @@ class Assembler:
         self._reuse: Reuse = reuse
         self._rewrites = rewrites
         phases = Phases(self._document, resolved.artifact, generator.identity, reuse, previous, inquiry.catalog)
-        phases.look_up(store)
+        phases.look_up(self._store)
         self._phases: list[Phase] = phases.all
         self._link_lost: LostReason | None = None
         self._linked = self._verified = False
 
     def plan(self) -> tuple[StageReport, ...]:
         """What would run, without running a generator. Raises StoreError."""
-        while not all(phase.made_now or phase.load(self._store) for phase in self._phases):
+        while not all(phase.made_now or phase.load(self._shelf) for phase in self._phases):
             pass
         if any(phase.made_now for phase in self._phases):
             self._linked = self._verified = True
@@ -118,7 +118,7 @@ class Assembler:
 
     def _generate(self, phase: Phase) -> None:
         phase.code = self._generator.generate(phase.unit, phase.faults)
-        phase.code_digest = put(self._store, phase.code)
+        phase.code_digest = self._shelf.put(phase.code)
         phase.attempts += 1
 
     def _link(self) -> tuple[Module, str]:
@@ -129,14 +129,14 @@ class Assembler:
             module, digest = self._recorded_module()
             if module is not None:
                 return module, digest
-            at_hand = [phase.load(self._store) for phase in self._phases]  # all of them: each lost one is found now
+            at_hand = [phase.load(self._shelf) for phase in self._phases]  # all of them: each lost one is found now
             if all(at_hand):
                 break
         codes: list[PhaseCode | None] = [None] * len(self._document.phases)
         for phase in self._phases:
             codes[phase.place] = phase.code
         module = link_stage.link(self._document, self._resolved.artifact, tuple(codes))
-        digest = put(self._store, module)
+        digest = self._shelf.put(module)
         self._store.add_trace(self._link_key(), keys.encode(digest).encode("ascii"))
         self._linked = True
         return module, digest
@@ -150,9 +150,9 @@ class Assembler:
             for trace in self._store.get_traces(self._link_key()):
                 digest = json.loads(trace)
                 try:
-                    return load(self._store, digest, Module), digest
+                    return self._shelf.load(digest, Module), digest
                 except Lost as error:
-                    self._link_lost = error.reason
+                    self._link_lost = self._link_lost or error.reason
         return None, ""
 
     def _verify(self, module: Module, digest: str) -> Verdict:

@@ -14,7 +14,7 @@ from pipeline.incremental import carry, reasons
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.report import Outcome, Reason
-from pipeline.incremental.shelf import Lost, LostReason, load
+from pipeline.incremental.shelf import Lost, LostReason, Shelf
 from pipeline.stages.generate import units_of
 from pipeline.stores.protocol import Store
 
@@ -54,11 +54,11 @@ class Phase:
         else:
             self.code_digest, self.carried, self.outcome = "", (), "ran"
 
-    def load(self, store: Store) -> bool:
+    def load(self, shelf: Shelf) -> bool:
         """Have the kept code at hand. False if the store lost it: then the next best is kept. Raises StoreError."""
         if self.code is None:
             try:
-                self.code = load(store, self.code_digest, PhaseCode)
+                self.code = shelf.load(self.code_digest, PhaseCode)
             except Lost as error:
                 self.lost = error.reason
                 self.keep()

@@ -6,30 +6,29 @@ from functools import cached_property
 
 from pipeline.artifacts import ParsedDocument, Pin, ResolvedDocument, Unit
 from pipeline.incremental.record import Record, Tail
-from pipeline.incremental.shelf import Lost, load
+from pipeline.incremental.shelf import Lost, Shelf
 from pipeline.stages.generate import units_of
-from pipeline.stores.protocol import Store
 
 
 class Previous:
     """Loaded piece by piece, when a stage runs and its reason is asked for. What is lost is None."""
 
-    def __init__(self, record: Record, store: Store) -> None:
+    def __init__(self, record: Record, shelf: Shelf) -> None:
         self.document = record.head.document
         self.tail: Tail = record.tail
-        self._store = store
+        self._shelf = shelf
 
     @cached_property
     def parsed(self) -> ParsedDocument | None:
         try:
-            return load(self._store, self.tail.parsed, ParsedDocument) if self.tail.parsed else None
+            return self._shelf.load(self.tail.parsed, ParsedDocument) if self.tail.parsed else None
         except Lost:
             return None
 
     @cached_property
     def resolved(self) -> ResolvedDocument | None:
         try:
-            return load(self._store, self.tail.resolved, ResolvedDocument) if self.tail.resolved else None
+            return self._shelf.load(self.tail.resolved, ResolvedDocument) if self.tail.resolved else None
         except Lost:
             return None
 

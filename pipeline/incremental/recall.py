@@ -13,14 +13,13 @@ from pipeline.incremental.codec import unpack_positions
 from pipeline.incremental.reads import Inquiry, mentionable_text
 from pipeline.incremental.record import Record
 from pipeline.incremental.report import StageReport, reused, skipped
-from pipeline.incremental.shelf import Lost, load
-from pipeline.stores.protocol import Store
+from pipeline.incremental.shelf import Lost, Shelf
 
 if TYPE_CHECKING:
     from pipeline.compilation import Compilation
 
 
-def holds(record: Record, inquiry: Inquiry, store: Store) -> bool:
+def holds(record: Record, inquiry: Inquiry, shelf: Shelf) -> bool:
     """Whether all that the recorded compile read is still the same. Raises StoreError."""
     head = record.head
     if head.catalog in ("", inquiry.catalog.digest) and head.project in ("", inquiry.project.digest):
@@ -29,7 +28,7 @@ def holds(record: Record, inquiry: Inquiry, store: Store) -> bool:
     if tail.reads is None:
         return True
     try:
-        return not inquiry.changes(tail.reads, lambda: mentionable_text(load(store, tail.parsed, ParsedDocument)))
+        return not inquiry.changes(tail.reads, lambda: mentionable_text(shelf.load(tail.parsed, ParsedDocument)))
     except Lost:
         return False
 
@@ -38,16 +37,16 @@ class RecalledParts:
     """`parse_key`: of the parse trace, which has the positions. `check`: whether only a check was asked for."""
 
     def __init__(
-        self, record: Record, store: Store, parse_key: str, check: bool, recover: Callable[[], Compilation]
+        self, record: Record, shelf: Shelf, parse_key: str, check: bool, recover: Callable[[Lost], Compilation]
     ) -> None:
         self._record = record
-        self._store = store
+        self._shelf = shelf
         self._parse_key = parse_key
         self._check = check
         self._recover = recover
 
-    def recover(self) -> Compilation:
-        return self._recover()
+    def recover(self, lost: Lost) -> Compilation:
+        return self._recover(lost)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -72,7 +71,7 @@ class RecalledParts:
 
     @cached_property
     def positions(self) -> Positions:
-        for trace in self._store.get_traces(self._parse_key):
+        for trace in self._shelf.store.get_traces(self._parse_key):
             _, positions, _ = json.loads(trace)
             return unpack_positions(positions)
         raise Lost("artifact-missing", self._parse_key)
@@ -80,14 +79,14 @@ class RecalledParts:
     @cached_property
     def parsed(self) -> ParsedDocument | None:
         digest = self._record.tail.parsed
-        return load(self._store, digest, ParsedDocument) if digest else None
+        return self._shelf.load(digest, ParsedDocument) if digest else None
 
     @cached_property
     def resolved(self) -> ResolvedDocument | None:
         digest = self._record.tail.resolved
-        return load(self._store, digest, ResolvedDocument) if digest else None
+        return self._shelf.load(digest, ResolvedDocument) if digest else None
 
     @cached_property
     def module(self) -> Module | None:
         digest = self._record.tail.module
-        return load(self._store, digest, Module) if digest and not self._check else None
+        return self._shelf.load(digest, Module) if digest and not self._check else None

@@ -15,9 +15,9 @@ from pipeline.incremental.carry import Reuse
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.report import StageReport, skipped
+from pipeline.incremental.shelf import Shelf
 from pipeline.incremental.steps import ParseStep, ResolveStep, resolve_step
 from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
-from pipeline.stores.protocol import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Run:
 class Setting:
     """What all documents of a compile have in common."""
 
-    store: Store
+    shelf: Shelf
     generator: Generator
     inquiry: Inquiry
     reuse: Reuse
@@ -55,7 +55,7 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
         reports = (parsed.report, StageReport("resolve", None, "skipped", "document"), *skipped([None], setting.check))
         return Run(parsed, None, None, Made(reports, parsed.findings, parsed.positions, None, None, None))
     fresh = setting.reuse == "never"
-    resolved = resolve_step(setting.store, parsed, path, setting.inquiry, previous, fresh)
+    resolved = resolve_step(setting.shelf, parsed, path, setting.inquiry, previous, fresh)
     findings = (*parsed.findings, *resolved.findings)
     before = (parsed.report, resolved.report)
     made = Made(before, findings, parsed.positions, parsed.artifact, resolved.artifact, None)
@@ -66,7 +66,7 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
         numbers = [section.number for section in parsed.artifact.phases]
         return Run(parsed, resolved, None, replace(made, stages=(*before, *skipped(numbers, setting.check))))
     assembler = Assembler(
-        setting.store,
+        setting.shelf,
         setting.generator,
         setting.inquiry,
         parsed,

@@ -12,10 +12,9 @@ from pipeline.incremental.codec import pack_findings, unpack_findings, unpack_po
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry, Reads, Recorder, mentionable_text, reads_from_json
 from pipeline.incremental.report import Reason, StageReport
-from pipeline.incremental.shelf import Lost, LostReason, load, put
+from pipeline.incremental.shelf import Lost, LostReason, Shelf
 from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
-from pipeline.stores.protocol import Store
 
 SAME: Reason = "same"
 
@@ -46,16 +45,16 @@ def parse_options(stem: str, max_bytes: int) -> tuple[str, int]:
 
 
 def parse_step(
-    store: Store, data: bytes, document: str, options: tuple[str, int], previous: Previous | None, fresh: bool
+    shelf: Shelf, data: bytes, document: str, options: tuple[str, int], previous: Previous | None, fresh: bool
 ) -> ParseStep:
     """`document`: sha256 of `data`. `fresh`: use nothing that is recorded. Raises StoreError."""
     key = keys.key("parse", parse_stage.VERSION, (document,), options)
     lost: LostReason | None = None
     if not fresh:
-        for trace in store.get_traces(key):
+        for trace in shelf.store.get_traces(key):
             digest, positions, findings = json.loads(trace)
             try:
-                artifact = load(store, digest, ParsedDocument) if digest else None
+                artifact = shelf.load(digest, ParsedDocument) if digest else None
             except Lost as error:
                 lost = error.reason
                 continue
@@ -63,9 +62,9 @@ def parse_step(
             return ParseStep(report, digest, artifact, unpack_positions(positions), unpack_findings(findings))
     stem, max_bytes = options
     outcome = parse_stage.parse(data, stem, max_bytes)
-    digest = "" if outcome.artifact is None else put(store, outcome.artifact)
+    digest = "" if outcome.artifact is None else shelf.put(outcome.artifact)
     trace = keys.encode((digest, outcome.positions, pack_findings(outcome.findings))).encode("ascii")
-    store.add_trace(key, trace)
+    shelf.store.add_trace(key, trace)
     reason = _parse_reason(document, options, previous, fresh, lost)
     report = StageReport("parse", None, "ran", reason)
     return ParseStep(report, digest, outcome.artifact, outcome.positions, outcome.findings)
@@ -87,7 +86,7 @@ def _parse_reason(
 
 
 def resolve_step(
-    store: Store, parsed: ParseStep, path: str, inquiry: Inquiry, previous: Previous | None, fresh: bool
+    shelf: Shelf, parsed: ParseStep, path: str, inquiry: Inquiry, previous: Previous | None, fresh: bool
 ) -> ResolveStep:
     """`parsed` must have an artifact. Raises StoreError."""
     artifact = parsed.artifact
@@ -98,13 +97,13 @@ def resolve_step(
     key = keys.key("resolve", resolve_stage.VERSION, (parsed.digest,), (path if calling else "",))
     lost: LostReason | None = None
     if not fresh:
-        for trace in store.get_traces(key):
+        for trace in shelf.store.get_traces(key):
             digest, packed_reads, findings = json.loads(trace)
             reads = reads_from_json(packed_reads)
             if inquiry.changes(reads, lambda: mentionable_text(artifact)):
                 continue
             try:
-                resolved = load(store, digest, ResolvedDocument)
+                resolved = shelf.load(digest, ResolvedDocument)
             except Lost as error:
                 lost = error.reason
                 continue
@@ -113,9 +112,9 @@ def resolve_step(
     recorder = Recorder(inquiry)
     outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path)
     reads = recorder.reads(artifact)
-    digest = put(store, outcome.artifact)
+    digest = shelf.put(outcome.artifact)
     trace = keys.encode((digest, reads.to_json(), pack_findings(outcome.findings))).encode("ascii")
-    store.add_trace(key, trace)
+    shelf.store.add_trace(key, trace)
     reason = _resolve_reason(parsed, inquiry, previous, fresh, lost)
     return ResolveStep(StageReport("resolve", None, "ran", reason), digest, outcome.artifact, reads, outcome.findings)
 

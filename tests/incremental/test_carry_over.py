@@ -11,9 +11,10 @@ from pipeline.diagnostics.bind import bind
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.generators.template import TemplateGenerator
 from pipeline.incremental import carry
-from pipeline.incremental.shelf import put
+from pipeline.incremental.shelf import Shelf
 from pipeline.stores.memory import MemoryStore
-from tests.incremental.world import Baking, Versioned, World, everything, what_ran
+
+from .world import Baking, Versioned, World, everything, what_ran
 
 
 def warnings(compilation: Compilation) -> list[tuple[str, int | None, int | None]]:
@@ -152,7 +153,7 @@ def test_what_makes_a_stale_fence_arrive(reuse: str) -> None:
     """Generating anew does."""
     world = World(generator=Baking("1", own=("select 1\n",), shared=("社外秘\n",)))
     world.compile()
-    world.generator, world.options = Versioned("2"), Options(reuse=reuse)  # type: ignore[arg-type] - one of the three
+    world.generator, world.options = Versioned("2"), Options(reuse=reuse)  # type: ignore[arg-type]
     world.edit("select 1", "select 2")
     second = world.compile()
     assert warnings(second) == []
@@ -185,7 +186,7 @@ def replace_code(world: World, generate: object) -> None:
 
     unit = units_of(parsed, resolved)[0]
     assert unit is not None
-    digest = put(world.store, generate(unit, ()))  # type: ignore[operator]
+    digest = Shelf(world.store).put(generate(unit, ()))  # type: ignore[operator]
     world.store.add_trace(carry.unit_key(canonical.digest(unit)), carry.trace(world.generator.identity, digest))
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from pipeline.compiler import Options
 from pipeline.stores.memory import MemoryStore
-from tests.incremental.world import World, everything, operation, what_ran
+
+from .world import World, everything, operation, what_ran
 
 Ran = dict[str, str]
 
@@ -43,7 +44,7 @@ def add_tool(name: str, *operations: object) -> Callable[[World], None]:
 
 def option(**changes: object) -> Callable[[World], None]:
     def edit(world: World) -> None:
-        world.options = Options(**changes)  # type: ignore[arg-type] - each row gives one option of the right type
+        world.options = Options(**changes)  # type: ignore[arg-type]
 
     return edit
 
@@ -62,6 +63,10 @@ def swap_phases(world: World) -> None:
     head, first, second, rest = text.split("## フェーズ ", 3)
     first, second = "1" + second[1:], "2" + first[1:]
     world.files["weekly.md"] = "## フェーズ ".join([head, first, second, rest])
+
+
+def remove_callee(world: World) -> None:
+    del world.files["closing.md"]
 
 
 def add_sibling(text: str, path: str = "new.md") -> Callable[[World], None]:
@@ -108,9 +113,17 @@ ROWS = [
         },
     ),
     Row(
-        "the document's name",
+        "the document's name, which every agent is told",
         text("# 週次報告", "# 週間報告"),
-        {"parse": "document", "resolve": "document", "link": "document", "verify": "document"},
+        {
+            "parse": "document",
+            "resolve": "document",
+            "generate 1": "document",
+            "generate 2": "document",
+            "generate 4": "document",
+            "link": "document",
+            "verify": "document",
+        },
     ),
     Row(
         "a line inserted above the phases, in a comment",
@@ -181,7 +194,7 @@ ROWS = [
     Row(
         "a declaration that says the same",
         text("(使う道具: ledger の query)", "（使う道具：ledger の query）"),
-        {"parse": "document", "resolve": "declaration"},
+        {"parse": "document", "resolve": "declaration", "link": "declaration", "verify": "declaration"},
     ),
     Row(
         "a category more",
@@ -259,7 +272,7 @@ ROWS = [
         text("締める。(使う道具: hitl)", "(呼び出す AOP: 別)", path="closing.md"),
         {"resolve": "callee"},
     ),
-    Row("a callee removed", lambda world: world.files.pop("closing.md"), {"resolve": "callee"}),
+    Row("a callee removed", remove_callee, {"resolve": "callee"}),
     Row("an unrelated sibling", add_sibling("# 経費精算\n\n精算する。(使う道具: なし)\n"), {}),
     Row(
         "a sibling with the callee's name",

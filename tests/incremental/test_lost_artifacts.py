@@ -13,7 +13,8 @@ from pipeline.incremental.record import record_key
 from pipeline.stages.generate import units_of
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import DamagedBlob
-from tests.incremental.world import Versioned, World, everything, what_ran
+
+from .world import Versioned, World, everything, what_ran
 
 
 class Shaky(MemoryStore):

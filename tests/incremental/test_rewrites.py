@@ -12,7 +12,8 @@ from pipeline.compiler import Options
 from pipeline.diagnostics.bind import bind
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.generators.template import TemplateGenerator
-from tests.incremental.world import World, what_ran
+
+from .world import World, what_ran
 
 Spoil = Callable[[PhaseCode], PhaseCode]
 
