@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+from typing import TypeAlias
 
 from pipeline.stores.protocol import StoreError
 from pipeline.stores.tables import Damage
@@ -47,22 +48,26 @@ _OS_FAULTS: dict[int | None, Fault] = {
 }
 
 
+DatabaseFault: TypeAlias = sqlite3.Error | UnicodeDecodeError
+"""What the sqlite3 module raises: the latter while it reports that a schema is malformed, and quotes it."""
+
+
 def _code(error: sqlite3.Error) -> int:
     # Errors that the sqlite3 module raises by itself carry no code.
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_INTERNAL)
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: DatabaseFault) -> bool:
     """Whether the database file is at fault, so that a new one helps."""
-    if isinstance(error, Damage):
+    if isinstance(error, Damage | UnicodeDecodeError):
         return True
     code = _code(error)
     return code & _PRIMARY in _DAMAGE or code in _READ_FAILURES
 
 
-def translate(error: sqlite3.Error | OSError, where: str) -> StoreError:
+def translate(error: DatabaseFault | OSError, where: str) -> StoreError:
     if isinstance(error, OSError):
         return StoreError(_OS_FAULTS.get(error.errno, "unusable"), where, error.strerror or str(error))
-    if is_damage(error):
+    if isinstance(error, UnicodeDecodeError) or is_damage(error):
         return StoreError("damaged", where, str(error))
     return StoreError(_FAULTS.get(_code(error) & _PRIMARY, "unusable"), where, str(error))

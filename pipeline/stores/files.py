@@ -21,7 +21,7 @@ from typing import Self, TypeVar
 
 from pipeline.stores import generations, tables
 from pipeline.stores.buffer import Buffer
-from pipeline.stores.faults import is_damage, translate
+from pipeline.stores.faults import DatabaseFault, is_damage, translate
 from pipeline.stores.protocol import TRACES_PER_KEY, DamagedBlob, StoreError, StoreStats, check_digest, check_key
 from pipeline.stores.texts import Note
 
@@ -67,6 +67,8 @@ class FileStore:
         self._buffer = Buffer()
         self._opened: sqlite3.Connection | None = None
         self._identity = (0, 0)
+        self._examined = False
+        self._unreported: set[bytes] = set()
         self._generation = 1
         self._run(lambda _: None)
 
@@ -96,6 +98,7 @@ class FileStore:
             if not path.exists():
                 generations.begin(self._root, tables.SCHEMA, self._generation, tables.create)
             self._opened = tables.connect(path)
+            self._examined = False
             status = path.stat()
             self._identity = (status.st_dev, status.st_ino)
         return self._opened
@@ -105,12 +108,12 @@ class FileStore:
         try:
             try:
                 return action(self._connection())
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeDecodeError) as error:
                 if not is_damage(error):
                     raise
                 self._set_aside(error)
                 return action(self._connection())
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
             raise translate(error, str(self.folder)) from error
 
     def _commit(self, action: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -126,11 +129,19 @@ class FileStore:
         self._buffer = Buffer()
         return result
 
-    def _set_aside(self, error: sqlite3.Error) -> None:
+    def _set_aside(self, error: DatabaseFault) -> None:
         self.notes.append(Note("set-aside", str(self.path), str(error)))
         self._release()
         self._buffer.forget_rows()
         self._generation += 1
+
+    def _is_replaced(self) -> bool:
+        """An entry is damaged: if not only that one, but the database as a whole, set it aside. Looks once."""
+        generation = self._generation
+        if not self._examined:
+            self._run(tables.check_structure)
+            self._examined = True
+        return self._generation != generation
 
     def _follow(self) -> None:
         """Leave a database that was deleted under us (`rm -r .aop` during a watch): nobody would see what we write."""
@@ -166,8 +177,8 @@ class FileStore:
 
     # --------------------------------------------------------------------------------------------------- blobs
 
-    def _stored_blobs(self, digests: list[bytes]) -> tuple[dict[bytes, bytes], dict[bytes, int]]:
-        """What the database holds: the sound ones, and the content ids of the damaged ones."""
+    def _stored_blobs(self, digests: list[bytes]) -> dict[bytes, bytes]:
+        """What the database holds and is sound. What is damaged is dropped, and `get_blob` still has to say so."""
         rows = self._run(lambda connection: tables.blobs(connection, digests))
         today = self._day()
         sound: dict[bytes, bytes] = {}
@@ -183,23 +194,26 @@ class FileStore:
                     self._buffer.used_blobs.add(digest)
             else:
                 damaged[digest] = number
-        return sound, damaged
+        self._unreported.update(damaged)
+        if damaged and not self._is_replaced():
+            self._buffer.dropped_blobs.update(damaged)
+        return sound
 
     def get_blob(self, digest: str) -> bytes | None:
         key = bytes.fromhex(check_digest(digest))
         self._enter()
-        if key in self._buffer.blobs:
-            return self._buffer.blobs[key]
-        sound, damaged = self._stored_blobs([key])
-        if key in damaged:
-            self._buffer.dropped_blobs[key] = damaged[key]
+        data = self._buffer.blobs.get(key)
+        if data is None:
+            data = self._stored_blobs([key]).get(key)
+        if data is None and key in self._unreported:
+            self._unreported.remove(key)
             raise DamagedBlob(str(self.path), digest)
-        return sound.get(key)
+        return data
 
     def get_blobs(self, digests: Iterable[str]) -> dict[str, bytes]:
         asked = {bytes.fromhex(check_digest(digest)): digest for digest in digests}
         self._enter()
-        found, _ = self._stored_blobs([key for key in asked if key not in self._buffer.blobs])
+        found = self._stored_blobs([key for key in asked if key not in self._buffer.blobs])
         found.update((key, self._buffer.blobs[key]) for key in asked if key in self._buffer.blobs)
         return {digest: found[key] for key, digest in asked.items() if key in found}
 
@@ -207,8 +221,10 @@ class FileStore:
         self._check_size(data)
         self._enter()
         digest = hashlib.sha256(data)
-        if digest.digest() not in self._buffer.blobs:
-            self._buffer.blobs[digest.digest()] = data
+        key = digest.digest()
+        self._unreported.discard(key)
+        if key not in self._buffer.blobs:
+            self._buffer.blobs[key] = data
             self._gathered(data)
         return digest.hexdigest()
 
@@ -223,6 +239,7 @@ class FileStore:
         rows = self._run(lambda connection: tables.traces(connection, list(asked)))
         today = self._day()
         stored: dict[bytes, list[tuple[int, bytes]]] = {}
+        damaged: set[tuple[bytes, int]] = set()
         for key, number, used, crc, data in rows:
             if (
                 not isinstance(key, bytes)
@@ -235,7 +252,9 @@ class FileStore:
                 if used != today:
                     self._buffer.used_traces.add((key, number))
             else:
-                self._buffer.dropped_traces.add((key, number))
+                damaged.add((key, number))
+        if damaged and not self._is_replaced():
+            self._buffer.dropped_traces |= damaged
         found: dict[str, list[bytes]] = {}
         for key, name in asked.items():
             newest = [data for _, data in sorted(stored.get(key, []), reverse=True)]
@@ -263,7 +282,9 @@ class FileStore:
     def get_pointers(self, names: Iterable[str]) -> dict[str, bytes]:
         asked = {check_key(name).encode(): name for name in names}
         self._enter()
-        found = self._run(lambda connection: tables.pointers(connection, list(asked)))
+        found, damaged = self._run(lambda connection: tables.pointers(connection, list(asked)))
+        if damaged:
+            self._is_replaced()
         return {name: found[key] for key, name in asked.items() if key in found}
 
     def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:

@@ -132,13 +132,15 @@ def traces(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[Row]:
     return _select(connection, sql, keys)
 
 
-def pointers(connection: sqlite3.Connection, names: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Those that are there and undamaged: a damaged pointer counts as absent, and can be set again."""
-    found: dict[bytes, bytes] = {}
-    for name, crc, value in _select(connection, "SELECT name, crc, value FROM pointer WHERE name IN ({})", names):
-        if isinstance(name, bytes) and isinstance(value, bytes) and checksum(name, value) == crc:
-            found[name] = value
-    return found
+def pointers(connection: sqlite3.Connection, names: Sequence[bytes]) -> tuple[dict[bytes, bytes], bool]:
+    """The sound ones, and whether others are damaged: those count as absent, and can be set again."""
+    rows = _select(connection, "SELECT name, crc, value FROM pointer WHERE name IN ({})", names)
+    found = {
+        name: value
+        for name, crc, value in rows
+        if isinstance(name, bytes) and isinstance(value, bytes) and checksum(name, value) == crc
+    }
+    return found, len(found) < len(rows)
 
 
 def stats(connection: sqlite3.Connection) -> StoreStats:
@@ -241,7 +243,8 @@ def touch(
 
 
 def set_pointer(connection: sqlite3.Connection, name: bytes, value: bytes, expected: bytes | None) -> bool:
-    if pointers(connection, [name]).get(name) != expected:
+    found, _ = pointers(connection, [name])
+    if found.get(name) != expected:
         return False
     sql = (
         "INSERT INTO pointer VALUES (?, ?, ?) "
@@ -252,6 +255,13 @@ def set_pointer(connection: sqlite3.Connection, name: bytes, value: bytes, expec
 
 
 # -------------------------------------------------------------------------------------------- the file as a whole
+
+
+def check_structure(connection: sqlite3.Connection) -> None:
+    """Raises Damage if pages are lost or used twice, where further writes would damage more. Reads the whole file."""
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != b"ok":
+        raise Damage("its pages do not fit together")
 
 
 def disk_bytes(connection: sqlite3.Connection) -> int:

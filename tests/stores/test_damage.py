@@ -64,21 +64,27 @@ def check_nothing_wrong_is_read(store: FileStore) -> None:
     assert store.get_pointers(POINTERS).items() <= POINTERS.items()
 
 
-def check_it_can_be_written(store: FileStore) -> None:
-    """Compiling again restores everything."""
-    blobs, _ = sound()
-    for data in blobs.values():
+def write_everything(store: FileStore) -> None:
+    for data in sound()[0].values():
         store.put_blob(data)
     for key, traces in TRACES.items():
         for trace in reversed(traces):
             store.add_trace(key, trace)
     for name, value in POINTERS.items():
-        # Where the damage only shows in the attempt, the pointer is absent afterwards, and the second attempt says so.
-        assert any(store.set_pointer(name, value, store.get_pointer(name)) for _ in range(2))
+        store.set_pointer(name, value, store.get_pointer(name))
     store.flush()
-    assert store.get_blobs(blobs) == blobs
-    assert store.get_traces_many(TRACES) == TRACES
-    assert store.get_pointers(POINTERS) == POINTERS
+
+
+def check_it_can_be_written(store: FileStore) -> None:
+    """Compiling again restores everything; or once more, if the database shows only now that it must be set aside."""
+    wanted = (sound()[0], TRACES, POINTERS)
+    for _ in range(2):
+        before = len(store.notes)
+        write_everything(store)
+        seen = (store.get_blobs(wanted[0]), store.get_traces_many(TRACES), store.get_pointers(POINTERS))
+        if len(store.notes) == before:
+            break
+    assert seen == wanted
 
 
 # -------------------------------------------------------------------------------------------------- whole files
@@ -240,7 +246,9 @@ def test_a_damaged_log(where: float, mask: int | None) -> None:
 BLOB = next(digest for digest, data in sound()[0].items() if len(data) == 3000)
 OTHER = next(digest for digest, data in sound()[0].items() if len(data) == 9000)
 NAMES = {"blob": bytes.fromhex(BLOB), "other": bytes.fromhex(OTHER), "key": b"key-1", "pointer": b"last:1"}
+FLIPPED = "UPDATE content SET data = x'00' || substr(data, 2) WHERE id = (SELECT id FROM blob WHERE digest = :blob)"
 SHORTENED = "UPDATE content SET data = x'00' WHERE id = (SELECT id FROM blob WHERE digest = :blob)"
+LOST = "DELETE FROM content WHERE id = (SELECT id FROM blob WHERE digest = :blob)"
 
 
 @contextmanager
@@ -258,16 +266,17 @@ def tampered(*statements: str) -> Iterator[FileStore]:
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE content SET data = x'00' || substr(data, 2) WHERE id = (SELECT id FROM blob WHERE digest = :blob)",
+        FLIPPED,
+        SHORTENED,
         "UPDATE content SET data = substr(data, 2) WHERE id = (SELECT id FROM blob WHERE digest = :blob)",
         "UPDATE content SET data = x'' WHERE id = (SELECT id FROM blob WHERE digest = :blob)",
         "UPDATE content SET data = 42 WHERE id = (SELECT id FROM blob WHERE digest = :blob)",
         "UPDATE content SET data = 'text' WHERE id = (SELECT id FROM blob WHERE digest = :blob)",
-        "DELETE FROM content WHERE id = (SELECT id FROM blob WHERE digest = :blob)",
+        LOST,
         "UPDATE blob SET id = (SELECT id FROM blob WHERE digest = :other) WHERE digest = :blob",
         "UPDATE blob SET id = 1 << 62 WHERE digest = :blob",
     ],
-    ids=["byte", "length", "empty", "number", "text", "lost", "another's", "dangling"],
+    ids=["byte", "short", "length", "empty", "number", "text", "lost", "another's", "dangling"],
 )
 def test_a_damaged_blob_is_reported_once_and_dropped(statement: str) -> None:
     """Many at once leave it out, one by one says that it is damaged; then it is absent, and stored anew."""
@@ -305,10 +314,24 @@ def test_a_dropped_blob_that_another_restores_stays(tmp_path: Path) -> None:
     assert FileStore(tmp_path).get_blob(BLOB) == blobs[BLOB]
 
 
-def test_a_damaged_blob_is_healed_by_putting_it_again() -> None:
-    """Also when nobody has read it: a length that is wrong is seen when it is put."""
+@pytest.mark.parametrize("statement", [FLIPPED, SHORTENED, LOST])
+def test_a_damaged_blob_is_healed_by_storing_it_again(statement: str) -> None:
+    """It need not have been asked for by itself: planning reads many at once, and then runs what is missing."""
     blobs, _ = sound()
-    with tampered(SHORTENED) as store:
+    with tampered(statement) as store:
+        assert BLOB not in store.get_blobs(blobs)
+        store.put_blob(blobs[BLOB])
+        assert store.get_blob(BLOB) == blobs[BLOB]
+        store.flush()
+        assert store.get_blobs(blobs) == blobs
+        assert FileStore(store.folder).get_blobs(blobs) == blobs
+
+
+@pytest.mark.parametrize("statement", [SHORTENED, LOST])
+def test_a_blob_that_lost_its_content_is_healed_unread(statement: str) -> None:
+    """`reuse: never` stores without reading: what is not whole is not taken for stored."""
+    blobs, _ = sound()
+    with tampered(statement) as store:
         store.put_blob(blobs[BLOB])
         store.flush()
         assert store.get_blob(BLOB) == blobs[BLOB]
