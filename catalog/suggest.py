@@ -144,7 +144,7 @@ class Suggester:
             for start in range(len(pieces)):
                 for end in range(start + 1, len(pieces) + 1):
                     word = "".join(pieces[start:end])
-                    if 1 < len(word) < len(query) and len(word) * 4 >= len(query):
+                    if 1 < len(word) < len(query) and len(word) * 5 >= len(query):
                         found.add(word)
         for length in range((len(query) + 1) // 2, len(query) - 1):
             for word in (query[:length], query[-length:]):
@@ -153,7 +153,8 @@ class Suggester:
         best: dict[_Target, float] = {}
         for word in found:
             for target, worth in self._words.get(word, {}).items():
-                if worth >= _PLURAL:
+                # Short English words are in too many others (`read`, `web`): only a tool's own name is worth it.
+                if worth >= _PLURAL and not (target.category and word.isascii() and len(word) < 5):
                     best[target] = max(best.get(target, 0), 70 + 18 * len(word) / len(query))
         yield from best.items()
 
