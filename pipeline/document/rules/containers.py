@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from pipeline.document.rules.state import CODE_INDENT, Reading
-from pipeline.document.rules.thematic_break import OTHER_THAN, is_thematic_break
+from pipeline.document.rules.thematic_break import obstacle
 
 _ITEM = re.compile(r"(?:[*+-]|[0-9]{1,9}+[.)])(?=[ \t]|\Z)")
 _ITEM_START = frozenset("-*+0123456789")
@@ -50,7 +50,7 @@ def _open(state: Reading, number: int) -> bool:
     row = state.row
     size = len(row)
     index = before = state.matched
-    ruled = 0
+    stuck = 0
     while (first := state.first) < size and state.first_column - state.column < CODE_INDENT:
         char = row[first]
         if char == ">":
@@ -58,12 +58,12 @@ def _open(state: Reading, number: int) -> bool:
             state.open_quote(number)
             state.pass_quote_mark()
         elif char in _ITEM_START:
-            if char in "-*" and first >= ruled:
-                # Where a look for a thematic break got stuck, the next one would: this keeps `- - - … a` linear.
-                if is_thematic_break(row, first):
+            # Where a look for a thematic break got stuck, the next one would, too. This keeps `- - - … a` linear.
+            if char in "-*" and first >= stuck:
+                at = obstacle(row, first)
+                if at is None:
                     break
-                other = OTHER_THAN[char].search(row, first)
-                ruled = other.start() if other else size
+                stuck = at
             match = _ITEM.match(row, first)
             if match is None:
                 break

@@ -1,8 +1,8 @@
 """Link reference definitions at the beginning of a paragraph's text.
 
-Corrects the library's `reference`, which takes a definition off before the paragraph's end is known. The line behind it
-is then no paragraph continuation text any more (indented code, a lone tag, an item numbered 2), and the end is looked
-for once a definition. It also takes all Unicode white space around a label for blanks.
+Corrects the library's `reference`, which takes a definition off before the paragraph's end is known, so that the line
+behind it is no paragraph continuation text (indented code, a lone tag, an item numbered 2), and which takes all Unicode
+white space around a label for blanks.
 """
 
 from __future__ import annotations

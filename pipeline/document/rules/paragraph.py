@@ -52,7 +52,6 @@ def paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
                 if lines:
                     _add(state, "heading", lines, number + 1, 1 if row[first] == "=" else 2)
                     return True
-                state.reached = number
             state.interrupting = inside
             if _interrupted(state, number, end):
                 break
@@ -85,16 +84,14 @@ def _take_definitions(state: Reading, lines: list[TextLine]) -> list[TextLine]:
     """Make blocks of the definitions that a paragraph's text begins with; the lines behind them."""
     if not lines[0].text.startswith("["):
         return lines
-    text = "\n".join(line.text for line in lines)
+    text = "\n".join([line.text for line in lines])
     position = taken = 0
     while text.startswith("[", position) and (definition := read_definition(text, position)):
         length = text.count("\n", position, definition.end) + (definition.end == len(text))
-        first = lines[taken]
+        own = tuple(lines[taken : taken + length])
+        number, column, _ = own[0]
+        block = Block("definition", 0, state.depth, number, number + length, column, lines=own, label=definition.label)
+        state.blocks.append(block)
         taken += length
-        state.blocks.append(
-            Block(
-                "definition", 0, state.depth, first.number, first.number + length, first.column, label=definition.label
-            )
-        )
         position = definition.end
     return lines[taken:]

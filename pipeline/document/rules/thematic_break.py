@@ -1,4 +1,4 @@
-"""Thematic breaks. The library reads them right; this rule makes a `Block` of them, behind our containers."""
+"""Thematic breaks. The library reads them right; this rule makes a `Block` of one, behind our containers' marks."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ import re
 from pipeline.document.block import Block
 from pipeline.document.rules.state import CODE_INDENT, Reading
 
-OTHER_THAN = {char: re.compile(f"[^{re.escape(char)} \t]") for char in "-*_"}
-"""By a thematic break's character: what ends it."""
+_OTHER = {char: re.compile(f"[^{re.escape(char)} \t]") for char in "-*_"}
 
 
-def is_thematic_break(row: str, first: int) -> bool:
-    """Whether the line is one from its first character that is no blank (one of `OTHER_THAN`) on."""
+def obstacle(row: str, first: int) -> int | None:
+    """Where the line, which has one of `-*_` at `first`, stops being a thematic break: at another character, or
+    at its end if there are too few marks. None if it is one."""
     char = row[first]
-    return OTHER_THAN[char].search(row, first) is None and row.count(char, first) >= 3
+    other = _OTHER[char].search(row, first)
+    if other is not None:
+        return other.start()
+    return None if row.count(char, first) >= 3 else len(row)
 
 
 def thematic_break(state: Reading, start: int, end: int, silent: bool) -> bool:
     row, first = state.row, state.first
-    if (
-        row[first] not in OTHER_THAN
-        or state.first_column - state.column >= CODE_INDENT
-        or not is_thematic_break(row, first)
-    ):
+    if row[first] not in _OTHER or state.first_column - state.column >= CODE_INDENT or obstacle(row, first) is not None:
         return False
     if not silent:
         state.blocks.append(Block("rule", 0, state.depth, start + 1, start + 2, first + 1))
