@@ -15,6 +15,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from catalog.compiled import Entry
+from catalog.fold import fold
 from catalog.model import Category, Tool
 from catalog.words import has_kanji, loose, runs, singular
 
@@ -46,7 +47,7 @@ class Suggester:
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._words: dict[str, dict[_Target, float]] = {}
-        self._category_words: dict[str, frozenset[str]] = {}
+        self._category_words: dict[str, dict[str, _Target]] = {}
         for entry in entries:
             self._learn(entry)
         self._keys = tuple(self._words)
@@ -60,13 +61,13 @@ class Suggester:
             for part in runs(name):
                 if len(part) >= _least_part(part):
                     self._add(part, tool, _PART)
-        own: set[str] = set()
+        own: dict[str, _Target] = {}
         for category in entry.categories:
             target = _Target(category.name, entry.name)
             for word in (category.name, category.title, *category.hints):
                 self._add(word, target, _EQUAL)
-                own.add(singular(loose(word)))
-        self._category_words[entry.name] = frozenset(own)
+                own.setdefault(singular(loose(word)), target)
+        self._category_words[entry.name] = own
 
     def _add(self, word: str, target: _Target, score: float) -> None:
         key = loose(word)
@@ -101,13 +102,20 @@ class Suggester:
         if not scores:
             return ()
         if category:
-            written = singular(loose(category))
-            for target in scores:
-                if not target.category and written in self._category_words[target.tool]:
-                    scores[target] += _WRITTEN_CATEGORY
+            self._weigh_category(scores, category)
         least = max(scores.values()) - _NOISE_BELOW_BEST
         ranked = sorted((-score, target) for target, score in scores.items() if score >= least)
         return tuple(target.text for _, target in ranked)
+
+    def _weigh_category(self, scores: dict[_Target, float], written: str) -> None:
+        """The written category speaks for the tools that have it; a mere word for a category is put right too."""
+        word = singular(loose(written))
+        for tool in [target for target in scores if not target.category]:
+            meant = self._category_words[tool.tool].get(word)
+            if meant is None:
+                continue
+            better = tool if fold(meant.category) == fold(written) else meant
+            scores[better] = max(scores.get(better, 0), scores[tool] + _WRITTEN_CATEGORY)
 
     def _likenesses(self, query: str, pieces: tuple[str, ...]) -> Iterator[tuple[_Target, float]]:
         yield from self._words.get(query, {}).items()

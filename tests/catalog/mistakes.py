@@ -170,6 +170,9 @@ MISTAKES: tuple[tuple[str, str], ...] = (
     ("slak の notify", "slack"),
     ("会計ソフト の deals", "freee"),
     ("グーグル の drive", "google_workspace"),
+    ("スラック の 通知", "slack の notify"),
+    ("会計ソフト の 請求書", "freee の invoices"),
+    ("グーグル の カレンダー", "google_workspace の calendar"),
     ("drive の google_workspace", "google_workspace の drive"),
 )
 
