@@ -11,7 +11,7 @@ from pathlib import Path
 LOADER_VERSION = "1"
 """Raise it when the same files would be compiled into something else."""
 
-KEEP = 8
+KEEP = 32
 """How many compiled catalogs stay in a folder; the oldest go first."""
 
 

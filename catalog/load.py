@@ -5,6 +5,7 @@ What was read once is kept compiled, found by the digest of the files' bytes; on
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,14 +24,14 @@ def load_catalog(
 
     `cache_dir`: where compiled catalogs may be kept; it need not exist or be writable. Raises CatalogError.
     """
-    folders = [] if cache_dir is None else [cache_dir]
-    if files is None and mcp_config is None:
-        # As with .pyc files: compiled beside the source where that can be written, which serves every project at once.
-        folders.insert(0, SHIPPED / "__pycache__")
+    own = [] if cache_dir is None else [cache_dir]
+    # As with .pyc files: compiled beside the source where that is allowed, which serves every project at once.
+    readable = [SHIPPED / "__pycache__", *own] if files is None and mcp_config is None else own
+    writable = own if sys.dont_write_bytecode else readable
     sources = [(path, _bytes(path)) for path in (sorted(SHIPPED.glob("*.yaml")) if files is None else files)]
     servers = None if mcp_config is None else (mcp_config, _bytes(mcp_config))
     key = cache.key_of([content for _, content in sources] + ([b"mcpServers", servers[1]] if servers else []))
-    for folder in folders:
+    for folder in readable:
         cached = cache.read(folder, key)
         entries = None if cached is None else decode(cached)
         if entries is not None:
@@ -38,7 +39,7 @@ def load_catalog(
     from catalog.source import compile_sources  # noqa: PLC0415 — brings PyYAML and the checks: tens of milliseconds
 
     entries, encoded = compile_sources(sources, servers)
-    for folder in folders:
+    for folder in writable:
         if cache.write(folder, key, encoded):
             break
     return Catalog(entries)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import time
 from datetime import date
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -141,14 +146,30 @@ def test_a_category_that_takes_text_has_exactly_one_operation_for_it(
     assert found == [(operation, argument)]
 
 
-def test_it_loads_within_fifteen_milliseconds(shipped: Catalog) -> None:
+def test_it_loads_within_fifteen_milliseconds(tmp_path: Path) -> None:
     """Compiled; the best of several, for the machine may be busy."""
+    load_catalog(cache_dir=tmp_path)
     took = []
     for _ in range(7):
         begin = time.perf_counter()
-        assert load_catalog().tool("slack") is not None
+        assert load_catalog(cache_dir=tmp_path).tool("slack") is not None
         took.append(time.perf_counter() - begin)
     assert min(took) < 0.015
+
+
+@pytest.mark.parametrize("forbidden", [False, True])
+def test_it_is_compiled_beside_the_data_where_python_may_write(tmp_path: Path, forbidden: bool) -> None:
+    """Like .pyc files: so it is fast without a cache folder, and PYTHONDONTWRITEBYTECODE is honoured."""
+    shutil.copytree(SHIPPED.parent, tmp_path / "catalog", ignore=shutil.ignore_patterns("__pycache__"))
+    program = "from catalog.load import load_catalog; print(load_catalog().digest)"
+    environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": str(tmp_path)}
+    if forbidden:
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, timeout=60, check=True
+    )
+    assert done.stdout.decode().strip() == load_catalog().digest
+    assert len(list((tmp_path / "catalog" / "data").rglob("catalog-*.jsonl"))) == (0 if forbidden else 1)
 
 
 def _tool(catalog: Catalog, name: str) -> Tool:
