@@ -10,17 +10,18 @@ import gc
 from pipeline.document.block import Block, BlockKind, TextLine
 from pipeline.document.rules import block_parser
 from pipeline.document.rules.definition import normalize_label
-from pipeline.document.rules.state import Reading
+from pipeline.document.rules.state import MAX_NESTING, Reading
 from pipeline.document.source import Source
 
-__all__ = ["Block", "BlockKind", "TextLine", "normalize_label", "read_blocks"]
+__all__ = ["MAX_NESTING", "Block", "BlockKind", "TextLine", "normalize_label", "read_blocks"]
 
 _PARSER = block_parser()
 
 
 def read_blocks(source: Source) -> list[Block]:
-    """All blocks of the document, in time and memory linear in its size. Never raises; nesting has no limit.
+    """All blocks of the document, in time and memory linear in its size. Never raises for what the text holds.
 
+    Quotes and items nest up to `MAX_NESTING` (10,000) levels; the marks of deeper ones are text.
     The link reference definitions are the blocks of kind `definition`; of several with one label the first counts.
     """
     reading = Reading(source, _PARSER)

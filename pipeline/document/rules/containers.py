@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.document.rules.state import CODE_INDENT, Reading
+from pipeline.document.rules.state import CODE_INDENT, MAX_NESTING, Reading
 from pipeline.document.rules.thematic_break import obstacle
 
 _ITEM = re.compile(r"(?:[*+-]|[0-9]{1,9}+[.)])(?=[ \t]|\Z)")
@@ -51,7 +51,7 @@ def _open(state: Reading, number: int) -> bool:
     size = len(row)
     index = before = state.matched
     stuck = 0
-    while (first := state.first) < size and state.first_column - state.column < CODE_INDENT:
+    while index < MAX_NESTING and (first := state.first) < size and state.first_column - state.column < CODE_INDENT:
         char = row[first]
         if char == ">":
             state.close(index)
@@ -93,6 +93,8 @@ def _begins(state: Reading) -> bool:
     """Whether a container begins at the current line's first character. An item interrupts a paragraph only if it
     is not empty and no later number than 1."""
     row, first = state.row, state.first
+    if state.matched >= MAX_NESTING:
+        return False
     if row[first] == ">":
         return True
     match = _ITEM.match(row, first)

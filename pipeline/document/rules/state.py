@@ -13,6 +13,10 @@ from pipeline.document.source import Source
 CODE_INDENT = 4
 """Columns of indentation from which on a line begins no block but indented code."""
 
+MAX_NESTING = 10_000
+"""How many quotes and items may be open in one another. CommonMark has no limit; this one is far beyond what anybody
+writes, and bounds what readers of the blocks hold a level."""
+
 _TAB_STOP = 4
 _QUOTE = -1
 _NEVER = 1 << 62
@@ -23,8 +27,8 @@ class Reading(StateBlock):
 
     The library's state knows the offsets of all lines; its containers look ahead for their end, rewrite their lines'
     offsets and start over inside. So deep nesting costs depth times lines and ends in a RecursionError, and a lazy line
-    is judged by a container that it is not inside of. Here the open containers are a stack without a limit, and each
-    line finds its way through them once.
+    is judged by a container that it is not inside of. Here the open containers are a stack, and each line finds its
+    way through them once.
 
     rows: the source's lines. reached: the end (exclusive, from 0) of what was read, blank lines behind it not counted.
     blocks: what was read. depth: of the next block.
