@@ -1,0 +1,227 @@
+"""Canonical JSON of everything that is stored or hashed (R1, R4): equal values have equal bytes, whatever made them.
+
+A value's class becomes its *shape*: the dataclass's fields, read once from its annotations when it is first used. A
+dataclass is the array of its fields' values (with its name in front only where a union needs telling apart), a tuple
+an array, the rest plain JSON. The field names are not in the bytes: a class that changes raises `SCHEMA_VERSION`,
+which is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from operator import attrgetter
+from typing import Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from pipeline.artifacts import SCHEMA_VERSION
+
+T = TypeVar("T")
+
+_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+class UnreadableArtifact(ValueError):
+    """Stored bytes are not the artifact they should be: damaged, or written by another version. Run the stage again."""
+
+
+class _Unfit(ValueError):
+    """A decoded value has not the shape that its class asks for."""
+
+
+class _Shape(NamedTuple):
+    """`encode` None: JSON's own encoder already writes the value as it must be."""
+
+    encode: Callable[[object], object] | None
+    decode: Callable[[object], object]
+
+
+def dumps(value: object) -> bytes:
+    """The canonical UTF-8 JSON of a dataclass of this project, or of a tuple of such (`dumps_as` names its type)."""
+    return dumps_as(value, type(value))
+
+
+def dumps_as(value: object, kind: object) -> bytes:
+    """Like `dumps`, for values whose class does not tell their type, such as `Positions`."""
+    encode = _shape(kind).encode
+    body = _encode_json(value if encode is None else encode(value))
+    return f'["{_name(kind)}",{SCHEMA_VERSION},{body}]'.encode("utf-8", "surrogatepass")
+
+
+def loads(data: bytes, kind: type[T]) -> T:
+    """The value that `dumps` wrote. Raises UnreadableArtifact for anything else: nothing is guessed, coerced or left
+    out.
+    """
+    return cast(T, loads_as(data, kind))
+
+
+def loads_as(data: bytes, kind: object) -> object:
+    """Like `loads`, for types that are no class. Raises UnreadableArtifact."""
+    name = _name(kind)
+    try:
+        envelope = json.loads(data.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableArtifact(f"{name}: not JSON ({error}); run the stage again") from error
+    if not isinstance(envelope, list) or len(envelope) != 3 or envelope[:2] != [name, SCHEMA_VERSION]:
+        raise UnreadableArtifact(f"{name}: not of this kind and schema version {SCHEMA_VERSION}; run the stage again")
+    try:
+        return _shape(kind).decode(envelope[2])
+    except _Unfit as error:
+        raise UnreadableArtifact(f"{name}: {error}; run the stage again") from error
+
+
+def digest(value: object) -> str:
+    """sha256 (hex) of the canonical bytes."""
+    return sha256(dumps(value)).hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------- shapes
+
+_SHAPES: dict[object, _Shape] = {}
+
+
+def _shape(kind: object) -> _Shape:
+    shape = _SHAPES.get(kind)
+    if shape is None:
+        shape = _SHAPES[kind] = _build(kind)
+    return shape
+
+
+def _name(kind: object) -> str:
+    return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def _build(kind: object) -> _Shape:
+    origin = get_origin(kind)
+    if kind in (str, int, bool, types.NoneType):
+        return _scalar(cast(type, kind))
+    if origin is Literal:
+        return _literal(get_args(kind))
+    if origin is tuple:
+        return _tuple(get_args(kind))
+    if origin in (Union, types.UnionType):
+        return _union(get_args(kind))
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return _record(kind, [field.name for field in dataclasses.fields(kind)])
+    if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return _record(kind, list(kind._fields))
+    raise TypeError(f"no canonical form for {kind!r}")
+
+
+def _scalar(kind: type) -> _Shape:
+    def decode(raw: object) -> object:
+        if type(raw) is not kind:  # not isinstance: True is no int here
+            raise _Unfit(f"a {kind.__name__} was expected, not {raw!r:.60}")
+        return raw
+
+    return _Shape(None, decode)
+
+
+def _literal(values: tuple[object, ...]) -> _Shape:
+    def decode(raw: object) -> object:
+        if not isinstance(raw, str) or raw not in values:
+            raise _Unfit(f"one of {values} was expected, not {raw!r:.60}")
+        return raw
+
+    return _Shape(None, decode)
+
+
+def _tuple(arguments: tuple[object, ...]) -> _Shape:
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        return _sequence(_shape(arguments[0]))
+    encoders = [_shape(argument).encode for argument in arguments]
+    decoders = [_shape(argument).decode for argument in arguments]
+
+    def encode(value: object) -> object:
+        return [
+            part if encoder is None else encoder(part)
+            for encoder, part in zip(encoders, cast("tuple[object, ...]", value), strict=True)
+        ]
+
+    def decode(raw: object) -> object:
+        return tuple([decoder(part) for decoder, part in zip(decoders, _row(raw, len(decoders)), strict=True)])
+
+    return _Shape(encode if any(encoders) else None, decode)
+
+
+def _sequence(element: _Shape) -> _Shape:
+    encoder, decoder = element
+
+    def encode(value: object) -> object:
+        return list(map(cast("Callable[[object], object]", encoder), cast("tuple[object, ...]", value)))
+
+    def decode(raw: object) -> object:
+        if type(raw) is not list:
+            raise _Unfit(f"an array was expected, not {raw!r:.60}")
+        return tuple(map(decoder, raw))
+
+    return _Shape(None if encoder is None else encode, decode)
+
+
+def _record(kind: type, fields: list[str]) -> _Shape:
+    """A dataclass or named tuple as the array of its fields."""
+    hints = get_type_hints(kind)
+    shapes = [_shape(hints[field]) for field in fields]
+    nested = [(place, shape.encode) for place, shape in enumerate(shapes) if shape.encode is not None]
+    decoders = [shape.decode for shape in shapes]
+    count = len(fields)
+    read = attrgetter(*fields) if count > 1 else None
+
+    def plain(value: object) -> object:
+        return read(value) if read else (getattr(value, fields[0]),)
+
+    def encode(value: object) -> object:
+        row = list(cast("tuple[object, ...]", plain(value)))
+        for place, encoder in nested:
+            row[place] = encoder(row[place])
+        return row
+
+    def decode(raw: object) -> object:
+        return kind(*[decoder(part) for decoder, part in zip(decoders, _row(raw, count), strict=True)])
+
+    if nested:
+        return _Shape(encode, decode)
+    return _Shape(None if issubclass(kind, tuple) else plain, decode)
+
+
+def _union(members: tuple[object, ...]) -> _Shape:
+    """Scalars tell themselves apart; of arrays there may be one tuple type, or dataclasses with their names in
+    front.
+    """
+    scalars = {kind for kind in members if kind in (str, int, bool, types.NoneType)}
+    records = {kind.__name__: kind for kind in members if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
+    others = [kind for kind in members if kind not in scalars and kind not in records.values()]
+    if len(others) > 1 or (others and records):
+        raise TypeError(f"no canonical form for the union of {members!r}")
+    other = _shape(others[0]) if others else None
+    shapes = {name: _shape(kind) for name, kind in records.items()}
+
+    def encode(value: object) -> object:
+        name = type(value).__name__
+        shape = shapes.get(name)
+        if shape is not None:
+            return [name, value if shape.encode is None else shape.encode(value)]
+        if type(value) in scalars or other is None or other.encode is None:
+            return value
+        return other.encode(value)
+
+    def decode(raw: object) -> object:
+        if type(raw) in scalars:
+            return raw
+        if other is not None:
+            return other.decode(raw)
+        if shapes:
+            name, body = _row(raw, 2)
+            if isinstance(name, str) and name in shapes:
+                return shapes[name].decode(body)
+        raise _Unfit(f"none of {members} fits {raw!r:.60}")
+
+    return _Shape(encode if shapes or (other is not None and other.encode is not None) else None, decode)
+
+
+def _row(raw: object, count: int) -> Sequence[object]:
+    if type(raw) is not list or len(raw) != count:
+        raise _Unfit(f"an array of {count} was expected, not {raw!r:.60}")
+    return raw

@@ -1,0 +1,129 @@
+"""Generate: one phase's unit to its code. What a generator reads is cut out here, so that nothing else regenerates a
+phase (R2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.artifacts import (
+    Grant,
+    Handover,
+    ParsedDocument,
+    Pin,
+    ResolvedDocument,
+    ResolvedPhase,
+    Section,
+    Segment,
+    Unit,
+    UnitHandover,
+)
+
+MAX_INSTRUCTIONS = 32 << 20
+"""The largest module that is made of one document, in characters, as `expanded_size` counts. Everything outside the
+phases is in every agent's instructions (I1), so that a document of the allowed size may ask for gigabytes."""
+
+
+def units_of(parsed: ParsedDocument, resolved: ResolvedDocument) -> tuple[Unit | None, ...]:
+    """The units of the document's phases in order; None for a phase that calls another AOP and has no agent (I2)."""
+    shared_places = _places(parsed.outside)
+    shared = _prose(parsed.outside.body, shared_places)
+    shared_fences = _languages(parsed, parsed.outside)
+    pins: dict[str, dict[str, Pin]] = {}
+    for pin in resolved.pins:
+        pins.setdefault(pin.tool, {})[pin.operation] = pin
+    units: list[Unit | None] = []
+    for section, phase in zip(parsed.phases, resolved.phases, strict=True):
+        if phase.kind == "call":
+            units.append(None)
+            continue
+        places = _places(section)
+        units.append(
+            Unit(
+                phase.title,
+                shared,
+                shared_fences,
+                _prose(section.body, places),
+                _languages(parsed, section),
+                phase.tools,
+                _handovers(section, phase, places),
+                _used(phase, pins),
+            )
+        )
+    return tuple(units)
+
+
+def expanded_size(parsed: ParsedDocument, resolved: ResolvedDocument) -> int:
+    """About how many characters the texts of all instructions and hand-overs have together: linear to compute,
+    whatever it is.
+
+    A compile refuses a document for which it is above `MAX_INSTRUCTIONS` before it generates anything.
+    """
+    pins = {(pin.tool, pin.operation): len(pin.operation) + len(pin.description) + 16 for pin in resolved.pins}
+    widths: dict[tuple[str, tuple[str, ...]], int] = {}
+    outside = _text_size(parsed, parsed.outside)
+    total = 0
+    for section, phase in zip(parsed.phases, resolved.phases, strict=True):
+        if phase.kind == "call":
+            continue
+        total += outside + _text_size(parsed, section)
+        total += sum(len(parsed.fences[handover.fence].text) for handover in phase.handovers)
+        for entry in _attached(phase):
+            key = (entry.tool, entry.operations or ())
+            if key not in widths:
+                widths[key] = sum(pins.get((entry.tool, operation), 16) for operation in key[1])
+            total += widths[key]
+    return total
+
+
+def _places(section: Section) -> dict[int, int]:
+    """From a fence's index in the document to the one among the section's fences."""
+    return {fence: place for place, fence in enumerate(section.fences)}
+
+
+def _languages(parsed: ParsedDocument, section: Section) -> tuple[str | None, ...]:
+    return tuple([parsed.fences[fence].language for fence in section.fences])
+
+
+def _prose(body: tuple[Segment, ...], places: Mapping[int, int]) -> tuple[Segment, ...]:
+    return tuple([segment if isinstance(segment, str) else places[segment] for segment in body])
+
+
+def _handovers(section: Section, phase: ResolvedPhase, places: Mapping[int, int]) -> tuple[UnitHandover, ...]:
+    if not phase.handovers:
+        return ()
+    written = {declaration.anchor: declaration.written for declaration in section.handovers}
+    return tuple(
+        UnitHandover(
+            f"handover_{number}",
+            written.get(handover.anchor, ""),
+            handover.tool,
+            handover.categories,
+            handover.read_only,
+            handover.mode,
+            handover.operations,
+            handover.argument,
+            handover.fixed_arguments,
+            handover.placeholders,
+            places[handover.fence],
+        )
+        for number, handover in enumerate(phase.handovers, 1)
+    )
+
+
+def _attached(phase: ResolvedPhase) -> list[Grant | Handover]:
+    return [*phase.tools, *phase.handovers]
+
+
+def _used(phase: ResolvedPhase, pins: Mapping[str, Mapping[str, Pin]]) -> tuple[Pin, ...]:
+    """The pins of what the phase may call, sorted by tool and operation, each once."""
+    used: dict[str, set[str]] = {}
+    for entry in _attached(phase):
+        used.setdefault(entry.tool, set()).update(entry.operations or ())
+    return tuple(
+        [pins[tool][name] for tool in sorted(used) if tool in pins for name in sorted(used[tool]) if name in pins[tool]]
+    )
+
+
+def _text_size(parsed: ParsedDocument, section: Section) -> int:
+    prose = sum(len(segment) for segment in section.body if isinstance(segment, str))
+    return prose + sum(len(parsed.fences[fence].text) for fence in section.fences)

@@ -1,0 +1,120 @@
+"""Link: the phases' code, the document's numbers and its fences to one module (I1, O1, R2).
+
+Fences and numbers are placed here, not by a generator: so a changed fence or a moved phase regenerates nothing (I4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.artifacts import FenceSlot, Module, ParsedDocument, PhaseCode, ResolvedDocument, ResolvedPhase, Section
+from pipeline.literals import lines, literal
+
+VERSION = "1"
+"""Raised whenever the same inputs may link to another module."""
+
+LAST_LINE = 'if __name__ == "__main__": PROCEDURE.main()'
+"""Runs the module by itself; the one statement behind the declaration."""
+
+_INDENT = " " * 8
+_CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
+
+
+def link(parsed: ParsedDocument, resolved: ResolvedDocument, codes: Sequence[PhaseCode | None]) -> Module:
+    """The module of a document. `codes`: by phase, None where it calls another AOP.
+
+    A slot for a fence that the document has not got becomes an empty string: the verifier then misses what should be
+    there.
+    """
+    writer = _Writer(parsed)
+    writer.write(
+        f'""{literal(f"{resolved.name} — compiled by aop. Do not edit.")}""\n\n'
+        f"from aop_runtime import {', '.join(_imported(resolved))}\n\n"
+        f"PROCEDURE = Procedure(\n    name={literal(resolved.name)},\n    phases=(\n"
+    )
+    for section, phase, code in zip(parsed.phases, resolved.phases, codes, strict=True):
+        writer.phase(section, phase, code)
+    writer.write(f"    ),\n)\n\n{LAST_LINE}\n")
+    return Module("".join(writer.pieces), tuple(writer.source_map))
+
+
+def _imported(resolved: ResolvedDocument) -> list[str]:
+    names = {"Phase", "Procedure"}
+    for phase in resolved.phases:
+        names.update([_CONSTRUCTORS[grant.kind] for grant in phase.tools])
+        if phase.handovers:
+            names.add("Handover")
+    return sorted(names)
+
+
+class _Writer:
+    """The module as it grows, and on which of its lines phases and fences stand."""
+
+    def __init__(self, parsed: ParsedDocument) -> None:
+        self.pieces: list[str] = []
+        self.source_map: list[tuple[int, int, int]] = []
+        self._line = 1
+        self._fences = parsed.fences
+        self._shared = parsed.outside.fences
+
+    def write(self, text: str) -> None:
+        self.pieces.append(text)
+        self._line += text.count("\n")
+
+    def phase(self, section: Section, phase: ResolvedPhase, code: PhaseCode | None) -> None:
+        self.write(_INDENT)
+        first, entry = self._line, len(self.source_map)
+        if code is None:
+            inner = _INDENT + "    "
+            fields = (f"number={phase.number}", f"title={literal(phase.title)}", f"calls={literal(phase.calls or '')}")
+            self.write("Phase(\n" + "".join([f"{inner}{field},\n" for field in fields]) + f"{_INDENT})")
+        else:
+            shortest = _shortest_mark(code)
+            for piece in code.source:
+                if isinstance(piece, str):
+                    self.write(piece)
+                elif isinstance(piece, FenceSlot):
+                    self._fence(piece, section, shortest)
+                else:
+                    self.write(str(phase.number))
+        self.source_map.insert(entry, (first, self._line, phase.anchor))
+        self.write(",\n")
+
+    def _fence(self, slot: FenceSlot, section: Section, shortest: int) -> None:
+        fences = section.fences if slot.scope == "own" else self._shared
+        if not 0 <= slot.index < len(fences):
+            self.write('""')
+            return
+        index = fences[slot.index]
+        text = self._fences[index].text if slot.form == "text" else self._marked(index, shortest)
+        first = self._line
+        self.write(lines(text, " " * slot.indent))
+        self.source_map.append((first, self._line, self._fences[index].anchor))
+
+    def _marked(self, index: int, shortest: int) -> str:
+        """A fence between marks that nothing inside it can be taken for."""
+        fence = self._fences[index]
+        language = fence.language or ""
+        sign = "~" if "`" in language else "`"
+        mark = sign * max(shortest, _longest_run(fence.text, sign) + 1)
+        gap = " " if language.startswith(sign) else ""
+        end = "" if fence.text.endswith("\n") else "\n"
+        return f"{mark}{gap}{language}\n{fence.text}{end}{mark}\n"
+
+
+def _longest_run(text: str, sign: str) -> int:
+    return max(map(len, re.findall(f"{sign}{{3,}}", text))) if sign * 3 in text else 2
+
+
+def _shortest_mark(code: PhaseCode) -> int:
+    """How long a fence mark must be at least, lest prose that begins a line like one (from an HTML block) pairs up
+    with it.
+    """
+    longest = 2
+    for piece in code.source:
+        if isinstance(piece, str):
+            for sign in ("`", "~"):
+                if sign * 3 in piece:
+                    longest = max([longest, *map(len, re.findall(f'(?:"|\\\\n)({sign}{{3,}})', piece))])
+    return longest + 1
