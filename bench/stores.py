@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import sqlite3
 import subprocess
 import sys
@@ -147,18 +148,22 @@ def report_reading(rounds: int, sample: Sample, folder: Path) -> None:
         line("FileStore, stats", best(rounds, store_again.stats), reference)
 
 
-def report_start(rounds: int) -> None:
-    def run(code: str) -> float:
-        return best(rounds, lambda: subprocess.run([sys.executable, "-c", code], check=True))
+def report_start(rounds: int, folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder), "PYTHONDONTWRITEBYTECODE": ""}
+    (folder / "store").mkdir(exist_ok=True)
 
-    reference = run("import sqlite3")
-    print("start a process")
-    line("import sqlite3", reference, reference)
-    line(
-        "import pipeline.stores.files",
-        run(f"import sys; sys.path.insert(0, {sys.path[0]!r}); import pipeline.stores.files"),
-        reference,
-    )
+    def run(code: str) -> float:
+        command = [sys.executable, "-c", code]
+        return best(rounds, lambda: subprocess.run(command, check=True, env=environment, cwd=sys.path[0]))
+
+    libraries = "import pydantic, markdown_it, typer; "
+    store = f"from pipeline.stores.files import FileStore, Path; FileStore(Path({str(folder / 'store')!r})).close()"
+    run(libraries + store)
+    reference = run(libraries)
+    print("start a process that imports pydantic, markdown_it and typer")
+    line("nothing else", reference, reference)
+    line("import sqlite3", run(libraries + "import sqlite3"), reference)
+    line("import, open and close a FileStore", run(libraries + store), reference)
 
 
 def main() -> None:
@@ -170,7 +175,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         report_writing(chosen.rounds, sample, Path(folder))
         report_reading(chosen.rounds, sample, Path(folder))
-    report_start(chosen.rounds)
+        report_start(chosen.rounds, Path(folder))
 
 
 if __name__ == "__main__":

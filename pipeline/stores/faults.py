@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
+from pathlib import Path
 from typing import TypeAlias
 
 from pipeline.stores.protocol import StoreError
@@ -57,17 +59,25 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_INTERNAL)
 
 
-def is_damage(error: DatabaseFault) -> bool:
-    """Whether the database file is at fault, so that a new one helps."""
+def is_damage(error: DatabaseFault, path: Path) -> bool:
+    """Whether the database file `path` is at fault, so that a new one helps."""
     if isinstance(error, Damage | UnicodeDecodeError):
         return True
     code = _code(error)
+    if code == sqlite3.SQLITE_READONLY:
+        return _is_writable(path)  # nothing but its header says that it may only be read
     return code & _PRIMARY in _DAMAGE or code in _READ_FAILURES
 
 
-def translate(error: DatabaseFault | OSError, where: str) -> StoreError:
+def _is_writable(path: Path) -> bool:
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.parent))
+
+
+def translate(error: DatabaseFault | OSError, path: Path, where: str) -> StoreError:
+    """`where` is what the user calls the place of the database `path`."""
     if isinstance(error, OSError):
         return StoreError(_OS_FAULTS.get(error.errno, "unusable"), where, error.strerror or str(error))
-    if isinstance(error, UnicodeDecodeError) or is_damage(error):
+    if isinstance(error, UnicodeDecodeError) or is_damage(error, path):
         return StoreError("damaged", where, str(error))
     return StoreError(_FAULTS.get(_code(error) & _PRIMARY, "unusable"), where, str(error))

@@ -79,6 +79,9 @@ class FileStore:
 
     # ------------------------------------------------------------------------------------------- the database
 
+    def _path(self) -> Path:
+        return generations.database(self._root, tables.SCHEMA, self._generation)
+
     def _enter(self) -> None:
         """Every operation begins here: is the instance open, and still in the process that opened it?"""
         if self._closed:
@@ -94,7 +97,7 @@ class FileStore:
         if self._opened is None:
             self._root.mkdir(parents=True, exist_ok=True)
             self._generation = max(self._generation, generations.current(self._root, tables.SCHEMA))
-            path = generations.database(self._root, tables.SCHEMA, self._generation)
+            path = self._path()
             if not path.exists():
                 generations.begin(self._root, tables.SCHEMA, self._generation, tables.create)
             self._opened = tables.connect(path)
@@ -109,12 +112,12 @@ class FileStore:
             try:
                 return action(self._connection())
             except (sqlite3.Error, UnicodeDecodeError) as error:
-                if not is_damage(error):
+                if not is_damage(error, self._path()):
                     raise
                 self._set_aside(error)
                 return action(self._connection())
         except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-            raise translate(error, str(self.folder)) from error
+            raise translate(error, self._path(), str(self.folder)) from error
 
     def _commit(self, action: Callable[[sqlite3.Connection], _T]) -> _T:
         """Write what has gathered, and run the action in the same transaction."""
@@ -148,7 +151,7 @@ class FileStore:
         if self._opened is None:
             return
         try:
-            status = generations.database(self._root, tables.SCHEMA, self._generation).stat()
+            status = self._path().stat()
             same = (status.st_dev, status.st_ino) == self._identity
         except OSError:
             same = False
@@ -257,9 +260,11 @@ class FileStore:
             self._buffer.dropped_traces |= damaged
         found: dict[str, list[bytes]] = {}
         for key, name in asked.items():
-            newest = [data for _, data in sorted(stored.get(key, []), reverse=True)]
-            gathered = self._buffer.traces.get(key, [])
-            if traces := [*reversed(gathered), *(data for data in newest if data not in gathered)]:
+            traces = self._buffer.traces.get(key, [])[::-1]
+            for _, data in sorted(stored.get(key, []), reverse=True):
+                if data not in traces:
+                    traces.append(data)
+            if traces:
                 found[name] = traces[:TRACES_PER_KEY]
         return found
 
@@ -314,7 +319,7 @@ class FileStore:
             if error.fault != "full":
                 raise
             self._release()
-            generations.remove(generations.database(self._root, tables.SCHEMA, self._generation))
+            generations.remove(self._path())
             self._buffer.forget_rows()
             self._generation += 1
             self.flush()
@@ -324,24 +329,21 @@ class FileStore:
         return dropped
 
     def _prune(self, max_bytes: int) -> StoreStats:
-        before = self.stats()
-        excess = before.blob_bytes + before.trace_bytes - max_bytes
-        dropped = StoreStats(0, 0, 0, 0, 0)
-        while excess > 0:  # in several transactions, so that others can write in between
-            step = self._commit(partial(tables.drop_oldest, excess=min(excess, _PRUNED_AT_ONCE)))
+        total = StoreStats(0, 0, 0, 0, 0)
+        while True:  # in several transactions, so that others can write in between
+            step = self._commit(partial(tables.drop_oldest, max_bytes=max_bytes, at_once=_PRUNED_AT_ONCE))
             if step.blobs + step.traces == 0:
                 break
-            excess -= step.blob_bytes + step.trace_bytes
-            dropped = StoreStats(
-                dropped.blobs + step.blobs,
-                dropped.blob_bytes + step.blob_bytes,
-                dropped.traces + step.traces,
-                dropped.trace_bytes + step.trace_bytes,
-                0,
+            total = StoreStats(
+                total.blobs + step.blobs,
+                total.blob_bytes + step.blob_bytes,
+                total.traces + step.traces,
+                total.trace_bytes + step.trace_bytes,
+                pointers=0,
             )
         with contextlib.suppress(StoreError):  # giving space back is a courtesy: the next entries fill it anyway
             self._run(tables.compact)
-        return dropped
+        return total
 
     def close(self) -> None:
         if self._closed:

@@ -218,8 +218,10 @@ def drop_traces(connection: sqlite3.Connection, dropped: Sequence[tuple[bytes, i
     connection.executemany("DELETE FROM content WHERE id = ?", [(number,) for _, number in dropped])
 
 
-def drop_oldest(connection: sqlite3.Connection, excess: int) -> StoreStats:
-    """Drop what was not used for longest, together at least `excess` bytes. Returns what was dropped."""
+def drop_oldest(connection: sqlite3.Connection, max_bytes: int, at_once: int) -> StoreStats:
+    """Drop what was not used for longest until `max_bytes` are left or `at_once` are gone. Returns what was dropped."""
+    now = stats(connection)
+    excess = min(now.blob_bytes + now.trace_bytes - max_bytes, at_once)
     sql = "SELECT used, id, size, digest, 0 FROM blob UNION ALL SELECT used, id, size, key, 1 FROM trace ORDER BY 1, 2"
     entries: tuple[list[tuple[bytes, int]], list[tuple[bytes, int]]] = ([], [])
     sizes = [0, 0]
@@ -258,8 +260,8 @@ def set_pointer(connection: sqlite3.Connection, name: bytes, value: bytes, expec
 
 
 def check_structure(connection: sqlite3.Connection) -> None:
-    """Raises Damage if pages are lost or used twice, where further writes would damage more. Reads the whole file."""
-    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    """Raises Damage if pages are used twice or keys out of order: writing would do more harm. Reads the whole file."""
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != b"ok":
         raise Damage("its pages do not fit together")
 
