@@ -67,12 +67,10 @@ def compile_many(
     Raises StoreError where the store cannot be used. Closing the iterator, and an interrupt, end all processes.
     """
     batch = _Batch(documents, job, siblings, processes, progress)
-    finished = False
     try:
         yield from batch.run()
-        finished = True
     finally:
-        batch.close(at_once=not finished)
+        batch.close()
 
 
 def plan_one(
@@ -125,10 +123,10 @@ class _Batch(Generic[T]):
         self._done = self._emitted = self._kept_bytes = 0
         self._pool: Pool[tuple[Item, ...], list[Answer[T]]] | None = None
 
-    def close(self, at_once: bool) -> None:
+    def close(self) -> None:
         """Raises StoreError."""
         if self._pool is not None:
-            self._pool.close(at_once)
+            self._pool.end()
         self._compiler.store.close()
 
     # ----------------------------------------------------------------------------------------- the two rounds
@@ -144,9 +142,6 @@ class _Batch(Generic[T]):
         self._compiler.store.flush()
 
     def _begin_round(self, project: ProjectView) -> None:
-        if self._pool is not None:
-            self._pool.close()  # its processes know no project
-            self._pool = None
         self._project = project
         self._here = Worker(self._job, project, self._compiler)
 
@@ -158,6 +153,9 @@ class _Batch(Generic[T]):
         while self._pool is not None and self._pool.busy:
             self._take(self._pool)
             yield from self._ready()
+        if self._pool is not None:
+            self._pool.close()  # what it stored is there for everybody; its processes know no project
+            self._pool = None
 
     def _ready(self) -> Iterator[Outcome[T]]:
         while self._emitted in self._outcomes:
@@ -221,11 +219,12 @@ class _Batch(Generic[T]):
         if self._pool is None and len(items) >= WORTH_PROCESSES and self._size() > 1:
             from cli.pool import Pool  # noqa: PLC0415 - 20 ms that most compiles do not need
 
-            self._pool = Pool(partial(Worker[T], self._job, self._project), self._size())
+            self._pool = Pool(partial(Worker[T], self._job, self._project), self._size(), SYSTEM_FAULTS)
         if self._pool is None:
             for item in items:
-                self._settle(item, self._here((item,))[0])
+                self._settle(item, self._here.answer(item))
                 yield from self._ready()
+            self._compiler.store.flush()
         else:
             for task in _chunked(items, TASK):
                 while not self._pool.room:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copyreg
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
@@ -16,6 +18,22 @@ from pipeline.project import ProjectView
 from pipeline.stores.protocol import Store, StoreError
 
 T = TypeVar("T")
+
+
+def _rebuild(kind: type[Exception], arguments: tuple[object, ...], attributes: dict[str, object]) -> Exception:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
+
+
+def _reduce(error: Exception) -> tuple[Callable[..., Exception], tuple[object, ...]]:
+    return _rebuild, (type(error), error.args, error.__dict__)
+
+
+for _kind in SYSTEM_FAULTS:
+    if _kind.__init__ is not Exception.__init__ and not issubclass(_kind, OSError | MemoryError):
+        # Exceptions with arguments of their own do not survive the way from another process by themselves.
+        copyreg.pickle(_kind, _reduce)
 
 
 class Document(NamedTuple):
@@ -95,6 +113,13 @@ class Answer(NamedTuple, Generic[T]):
     outcome: Compiled[T] | Broken | None
 
 
+GATHERED = 64
+"""After so many documents a process stores what it made: a transaction costs as much as several documents."""
+
+GATHERED_S = 1.0
+"""After so many seconds in any case: what a slow generator made must not be lost when the compile is interrupted."""
+
+
 class Worker(Generic[T]):
     """Compiles items. `project` None: the first round, in which documents with calls are only surveyed.
 
@@ -105,17 +130,22 @@ class Worker(Generic[T]):
         self._job = job
         self._project = project
         self._compiler = job.compiler() if compiler is None else compiler
+        self._gathered = 0
+        self._flushed = time.monotonic()
 
     def __call__(self, items: tuple[Item, ...]) -> list[Answer[T]]:
         """One answer an item."""
-        answers = [self._answer(item) for item in items]
-        try:
-            self._compiler.store.flush()  # what follows from these answers may be done in another process
-        except StoreError as error:
-            return [Answer(None, Broken(item.document.path, error)) for item in items]
+        answers = [self.answer(item) for item in items]
+        self._gathered += len(items)
+        if self._gathered >= GATHERED or time.monotonic() - self._flushed > GATHERED_S:
+            try:
+                self._compiler.store.flush()
+            except StoreError as error:
+                return [Answer(None, Broken(item.document.path, error)) for item in items]
+            self._gathered, self._flushed = 0, time.monotonic()
         return answers
 
-    def _answer(self, item: Item) -> Answer[T]:
+    def answer(self, item: Item) -> Answer[T]:
         path = item.document.path
         try:
             source = Input(path, item.read())

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkContext, SpawnContext
@@ -44,7 +44,9 @@ class Worker(Protocol[TaskT_contra, ResultT_co]):
         """Raises nothing that is to be expected: a fault that belongs to the task is part of the result."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Raises the pool's `expected`."""
+        ...
 
 
 class WorkerDied(Exception):
@@ -66,6 +68,10 @@ class WorkerFailed(Exception):
     """A worker raised what it must not raise: a fault of ours. The message is its traceback."""
 
 
+class _Raised(NamedTuple):
+    error: Exception
+
+
 def cores() -> int:
     """How many processes may run at once on this machine, as far as this one may use it."""
     if hasattr(os, "sched_getaffinity"):
@@ -81,11 +87,15 @@ class _Process(Generic[T]):
 
 
 class Pool(Generic[T, R]):
-    """`size` processes, begun as they are needed. Give tasks while there is `room`, then `wait`; `close` in any
-    case."""
+    """`size` processes, begun as they are needed. Give tasks while there is `room`, then `wait`; at last `close` or
+    `end`."""
 
-    def __init__(self, start: Callable[[], Worker[T, R]], size: int) -> None:
+    def __init__(
+        self, start: Callable[[], Worker[T, R]], size: int, expected: tuple[type[Exception], ...] = ()
+    ) -> None:
+        """`expected`: what beginning and closing a worker may raise; it is raised here, too."""
         self._start = start
+        self._expected = expected
         self._size = size
         self._context = _context()
         self._processes: list[_Process[T]] = []
@@ -116,7 +126,7 @@ class Pool(Generic[T, R]):
         return min(self._processes, key=lambda process: len(process.tasks))
 
     def wait(self) -> list[tuple[T, R | WorkerDied]]:
-        """Wait until at least one task is done or lost; all that are. Raises WorkerFailed."""
+        """Wait until at least one task is done or lost; all that are. Raises WorkerFailed, what is expected."""
         done: list[tuple[T, R | WorkerDied]] = []
         ready = multiprocessing.connection.wait([process.connection for process in self._processes if process.tasks])
         for process in [process for process in self._processes if process.connection in ready]:
@@ -125,8 +135,8 @@ class Pool(Generic[T, R]):
             except (EOFError, OSError):
                 done += self._lost(process)
                 continue
-            if isinstance(result, WorkerFailed):
-                raise result
+            if isinstance(result, _Raised):
+                raise result.error
             done.append((process.tasks.popleft(), result))
         return done
 
@@ -145,18 +155,39 @@ class Pool(Generic[T, R]):
         # A forked process has copies of our ends of all pipes; while it holds them, nobody would see that we are gone.
         forked = self._context.get_start_method() == "fork"
         inherited = [ours, *(process.connection for process in self._processes)] if forked else []
-        process = self._context.Process(target=_serve, args=(self._start, theirs, inherited), daemon=True)
+        process = self._context.Process(
+            target=_serve, args=(self._start, self._expected, theirs, inherited), daemon=True
+        )
         process.start()
         theirs.close()
         return _Process(process, ours)
 
-    def close(self, at_once: bool = False) -> None:
-        """End the processes: when they have done what they were given, or at once."""
+    def close(self) -> None:
+        """End the processes when their workers have closed. Raises WorkerFailed, WorkerDied, what is expected."""
+        faults: list[Exception] = []
+        for process in self._processes:
+            with suppress(OSError):
+                process.connection.send(None)
+        for process in self._processes:
+            try:
+                last = process.connection.recv()
+                while last is not None and not isinstance(last, _Raised):  # results that nobody waited for
+                    last = process.connection.recv()
+                if last is not None:
+                    faults.append(last.error)
+            except (EOFError, OSError):
+                process.process.join(_STOP_S)
+                faults.append(WorkerDied(process.process.exitcode))
+        self.end()
+        if faults:
+            raise faults[0]
+
+    def end(self) -> None:
+        """End the processes now, whatever they are at."""
         processes, self._processes = self._processes, []
         for process in processes:
-            if at_once:
-                process.process.terminate()
-            process.connection.close()  # to the process, this is the end of its tasks
+            process.process.terminate()
+            process.connection.close()
         for process in processes:
             process.process.join(_STOP_S)
             if process.process.is_alive():
@@ -171,8 +202,13 @@ def _context() -> ForkContext | SpawnContext:
     return multiprocessing.get_context("spawn")
 
 
-def _serve(start: Callable[[], Worker[T, R]], connection: Connection, inherited: list[Connection]) -> None:
-    """A process's life: tasks, one after another, until the other end of the pipe is closed."""
+def _serve(
+    start: Callable[[], Worker[T, R]],
+    expected: tuple[type[Exception], ...],
+    connection: Connection,
+    inherited: list[Connection],
+) -> None:
+    """A process's life: tasks, one after another, until there comes None or the other end of the pipe is closed."""
     for other in inherited:
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -182,22 +218,24 @@ def _serve(start: Callable[[], Worker[T, R]], connection: Connection, inherited:
     threading.Thread(target=_receive, args=(connection, received), daemon=True).start()
     try:
         worker = start()
-        try:
-            while (task := received.get()) is not None:
-                connection.send(worker(task))
-        finally:
-            worker.close()
+        while (task := received.get()) is not None:
+            connection.send(worker(task))
+        worker.close()
+        connection.send(None)
     except BrokenPipeError:
         return
+    except expected as error:
+        with suppress(OSError):
+            connection.send(_Raised(error))
     except BaseException:  # noqa: BLE001 - a fault of ours, whatever it is, must reach the parent
         import traceback  # noqa: PLC0415 - not needed otherwise
 
         with suppress(OSError):
-            connection.send(WorkerFailed(traceback.format_exc()))
+            connection.send(_Raised(WorkerFailed(traceback.format_exc())))
 
 
 def _receive(connection: Connection, received: SimpleQueue[T | None]) -> None:
     with suppress(EOFError, OSError):
         while True:
             received.put(connection.recv())
-    received.put(None)
+    received.put(None)  # the parent is gone

@@ -21,7 +21,7 @@ from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.record import PhaseRecord
 from pipeline.incremental.report import Reason, Stage, StageReport
 from pipeline.incremental.shelf import Lost, LostReason, Shelf
-from pipeline.incremental.steps import ParseStep, ResolveStep
+from pipeline.incremental.steps import ParseStep, ResolveStep, newcomer
 from pipeline.incremental.verdicts import Judgement, findings_of, judge
 from pipeline.stages import link as link_stage
 from pipeline.stages import verify as verify_stage
@@ -66,6 +66,7 @@ class Assembler:
         self._resolved = resolved
         self._previous = previous
         self._reuse: Reuse = reuse
+        self._lookable = reuse != "never" and not newcomer(parsed.report, previous)
         self._rewrites = rewrites
         phases = Phases(self._document, resolved.artifact, generator.identity, reuse, previous, inquiry.catalog)
         phases.look_up(self._store)
@@ -102,7 +103,7 @@ class Assembler:
         identity = self._generator.identity
         for phase in self._phases:
             if phase.made_now and phase.place not in refused:
-                self._store.add_trace(carry.unit_key(phase.digest), carry.trace(identity, phase.code_digest))
+                self._store.add_trace(phase.key, carry.trace(identity, phase.code_digest))
         findings = findings_of(judgement, self._phases, self._document)
         again = bool(refused or judgement.stale) or any(phase.carried for phase in self._phases)
         return Assembly(
@@ -146,7 +147,7 @@ class Assembler:
         return keys.key("link", link_stage.VERSION, (self._parsed.digest, self._resolved.digest, *codes))
 
     def _recorded_module(self) -> tuple[Module | None, str]:
-        if self._reuse != "never":
+        if self._lookable:
             for trace in self._store.get_traces(self._link_key()):
                 digest = json.loads(trace)
                 try:
@@ -171,7 +172,7 @@ class Assembler:
     def _recorded_proof(self, module: str) -> bool:
         """Whether the module is known to be proven and nothing in it was carried over, which is always verified
         again."""
-        if self._reuse == "never" or any(phase.carried for phase in self._phases):
+        if not self._lookable or any(phase.carried for phase in self._phases):
             return False
         return bool(self._store.get_traces(self._proof_key(module)))
 

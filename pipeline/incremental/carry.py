@@ -38,7 +38,8 @@ def unit_key(unit: str) -> str:
 
 
 def trace(identity: GeneratorIdentity, code: str) -> bytes:
-    return keys.encode(CodeTrace(*_words(identity), code)).encode("ascii")
+    words = (*_words(identity), code)
+    return f"[{','.join([keys.quote(word) for word in words])}]".encode("ascii")
 
 
 def _words(identity: GeneratorIdentity) -> tuple[str, str, str]:

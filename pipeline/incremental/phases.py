@@ -21,13 +21,14 @@ from pipeline.stores.protocol import Store
 
 @dataclass(slots=True)
 class Phase:
-    """`place`: its index in the document; `digest`: of its unit. `carried`: why its code is not the generator's own
-    (R3)."""
+    """`place`: its index in the document; `digest`: of its unit; `key`: of the code that was made for it. `carried`:
+    why its code is not the generator's own (R3)."""
 
     place: int
     number: int | None
     unit: Unit
     digest: str
+    key: str
     traces: list[carry.CodeTrace] = field(default_factory=list)
     candidates: list[carry.Candidate] = field(default_factory=list)
     code: PhaseCode | None = None
@@ -95,18 +96,18 @@ class Phases:
         self._previous = previous
         self._catalog = catalog
         units = units_of(parsed, resolved)
-        self.all = [
-            Phase(place, parsed.phases[place].number, unit, canonical.digest(unit))
-            for place, unit in enumerate(units)
-            if unit is not None
-        ]
+        self.all = [self._phase(place, unit) for place, unit in enumerate(units) if unit is not None]
+
+    def _phase(self, place: int, unit: Unit) -> Phase:
+        digest = canonical.digest(unit)
+        return Phase(place, self._parsed.phases[place].number, unit, digest, carry.unit_key(digest))
 
     def look_up(self, store: Store) -> None:
         """Let each phase keep what it may. Raises StoreError."""
         if self._reuse != "never":
-            found = store.get_traces_many([carry.unit_key(phase.digest) for phase in self.all])
+            found = store.get_traces_many([phase.key for phase in self.all])
             for phase in self.all:
-                phase.traces = carry.read_traces(found.get(carry.unit_key(phase.digest), ()))
+                phase.traces = carry.read_traces(found.get(phase.key, ()))
                 phase.candidates = carry.candidates(phase.traces, self._identity, self._reuse)
         for phase in self.all:
             phase.keep()

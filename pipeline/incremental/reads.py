@@ -167,7 +167,7 @@ class Recorder:
         self._inquiry = inquiry
 
     def reads(self, parsed: ParsedDocument) -> Reads:
-        """What was asked so far, in an order that does not depend on the order of asking."""
+        """What was asked so far, in the order of asking: resolve is a function, and asks in the same order again."""
         inquiry = self._inquiry
         answers = {**self.catalog.answers, **self.project.answers}
         connectors = ""
@@ -181,7 +181,7 @@ class Recorder:
             inquiry.project.digest if self.project.answers else "",
             connectors,
             mentioned,
-            tuple(sorted(answers.items(), key=lambda entry: encode(entry[0]))),
+            tuple(answers.items()),
         )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pipeline.artifacts import ParsedDocument, ResolvedDocument
+from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
 from pipeline.compilation import Made
 from pipeline.diagnostics.codes import CODES
 from pipeline.diagnostics.findings import Finding
@@ -51,39 +51,38 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
 
     Raises StoreError, and what the generator raises.
     """
-    if parsed.artifact is None:
-        reports = (parsed.report, StageReport("resolve", None, "skipped", "document"), *skipped([None], setting.check))
+    document, before = parsed.artifact, (parsed.report,)
+    if document is None:
+        reports = (*before, StageReport("resolve", None, "skipped", "document"), *skipped([None], setting.check))
         return Run(parsed, None, None, Made(reports, parsed.findings, parsed.positions, None, None, None))
     fresh = setting.reuse == "never"
     resolved = resolve_step(setting.shelf, parsed, path, setting.inquiry, previous, fresh)
     findings = (*parsed.findings, *resolved.findings)
-    before = (parsed.report, resolved.report)
-    made = Made(before, findings, parsed.positions, parsed.artifact, resolved.artifact, None)
     if not _failed(findings):
-        findings = (*findings, *_too_large(parsed.artifact, resolved.artifact))
-        made = replace(made, findings=findings)
+        findings = (*findings, *_too_large(document, resolved.artifact))
+    assembly: Assembly | None = None
+    module: Module | None = None
     if setting.check or _failed(findings):
-        numbers = [section.number for section in parsed.artifact.phases]
-        return Run(parsed, resolved, None, replace(made, stages=(*before, *skipped(numbers, setting.check))))
-    assembler = Assembler(
-        setting.shelf,
-        setting.generator,
-        setting.inquiry,
-        parsed,
-        resolved,
-        previous,
-        setting.reuse,
-        setting.rewrites,
-    )
-    if plan:
-        return Run(parsed, resolved, None, replace(made, stages=(*before, *assembler.plan())))
-    assembly = assembler.assemble()
-    made = replace(
-        made,
-        stages=(*before, *assembly.reports),
-        findings=(*findings, *assembly.findings),
-        module=assembly.module,
-    )
+        reports = skipped([section.number for section in document.phases], setting.check)
+    else:
+        assembler = Assembler(
+            setting.shelf,
+            setting.generator,
+            setting.inquiry,
+            parsed,
+            resolved,
+            previous,
+            setting.reuse,
+            setting.rewrites,
+        )
+        if plan:
+            reports = assembler.plan()
+        else:
+            assembly = assembler.assemble()
+            reports, module = assembly.reports, assembly.module
+            findings = (*findings, *assembly.findings)
+    reports = (*before, resolved.report, *reports)
+    made = Made(reports, findings, parsed.positions, document, resolved.artifact, module)
     return Run(parsed, resolved, assembly, made)
 
 

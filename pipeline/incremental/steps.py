@@ -39,9 +39,13 @@ class ResolveStep:
     findings: tuple[Finding, ...]
 
 
-def parse_options(stem: str, max_bytes: int) -> tuple[str, int]:
-    """What decides a parse besides the bytes."""
-    return stem, max_bytes
+def newcomer(parse: StageReport, previous: Previous | None) -> bool:
+    """Whether nothing of the document was ever seen: neither was it compiled, nor its bytes parsed.
+
+    Nothing was recorded for what its stages read then, short of a document that differs in comments alone and lies
+    under another name. Not looking for it saves a library's first compile a good part of its reads of the store.
+    """
+    return previous is None and parse.outcome == "ran"
 
 
 def parse_step(
@@ -96,7 +100,7 @@ def resolve_step(
     calling = any(section.calls for section in (artifact.outside, *artifact.phases))
     key = keys.key("resolve", resolve_stage.VERSION, (parsed.digest,), (path if calling else "",))
     lost: LostReason | None = None
-    if not fresh:
+    if not fresh and not newcomer(parsed.report, previous):
         for trace in shelf.store.get_traces(key):
             digest, packed_reads, findings = json.loads(trace)
             reads = reads_from_json(packed_reads)

@@ -43,7 +43,7 @@ def pool(start: Callable[[], Worker[Task, bytes]] = Errands, size: int = 2) -> I
     try:
         yield made
     finally:
-        made.close(at_once=True)
+        made.end()
 
 
 def results(pool: Pool[Task, bytes], tasks: list[Task]) -> list[tuple[Task, bytes | WorkerDied]]:
@@ -109,7 +109,7 @@ def test_a_fault_of_ours_in_a_process_is_raised_with_its_traceback() -> None:
             two.wait()
 
 
-def test_closing_at_once_ends_processes_at_work() -> None:
+def test_ending_ends_processes_at_work() -> None:
     """An interrupt does not wait for a long task."""
     started = time.monotonic()
     with pool() as two:
@@ -134,3 +134,17 @@ def test_closing_waits_for_work_that_was_given() -> None:
     os.close(pipe[0])
     os.close(pipe[1])
     assert written == b"closed"
+
+
+def test_a_worker_that_cannot_close_is_heard() -> None:
+    """What it failed to store must not pass for stored."""
+
+    class Full(Errands):
+        def close(self) -> None:
+            raise OSError(28, "no space left")
+
+    made = Pool[Task, bytes](Full, 1, (OSError,))
+    made.give(("size", 1))
+    made.wait()
+    with pytest.raises(OSError, match="no space left"):
+        made.close()
