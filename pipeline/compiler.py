@@ -27,6 +27,7 @@ from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
 from pipeline.incremental.report import StageReport
 from pipeline.incremental.shelf import Lost, Shelf
 from pipeline.project import Project, ProjectDocument, ProjectView
+from pipeline.stages import versions
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
@@ -297,10 +298,8 @@ class Compiler:
     @cached_property
     def _versions(self) -> dict[str, str]:
         """Of each stage, and of the generator, by name."""
-        from pipeline.incremental.versions import STAGES  # noqa: PLC0415
-
         identity = self.generator.identity
-        return {**STAGES, "generate": keys.encode((identity.name, identity.version, identity.model))}
+        return {**versions.BY_STAGE, "generate": keys.encode((identity.name, identity.version, identity.model))}
 
     @cached_property
     def _setup(self) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from pipeline.artifacts import FenceSlot, Module, ParsedDocument, PhaseCode, ResolvedDocument, ResolvedPhase, Section
 from pipeline.literals import lines, literal
+from pipeline.stages import versions
 
-VERSION = "1"
+VERSION = versions.LINK
 """Raised whenever the same inputs may link to another module."""
 
 LAST_LINE = 'if __name__ == "__main__": PROCEDURE.main()'

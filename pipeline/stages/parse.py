@@ -8,8 +8,9 @@ from pipeline.artifacts import At, ParsedDocument, Positions, Span
 from pipeline.diagnostics.findings import Finding
 from pipeline.document.reader import read_document
 from pipeline.document.source import DEFAULT_MAX_BYTES, Unreadable, read_source
+from pipeline.stages import versions
 
-VERSION = "1"
+VERSION = versions.PARSE
 """Raised whenever the same bytes may parse to something else."""
 
 

@@ -24,8 +24,9 @@ from pipeline.resolution.arguments import Scope
 from pipeline.resolution.handovers import resolve_detached, resolve_handover
 from pipeline.resolution.items import ItemFault, ItemReading, read_item
 from pipeline.resolution.mentions import find_mentions
+from pipeline.stages import versions
 
-VERSION = "1"
+VERSION = versions.RESOLVE
 """Raised whenever the same document, catalog and project may resolve to something else."""
 
 MAX_EXPANDED = 8 << 20

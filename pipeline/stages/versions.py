@@ -1,0 +1,16 @@
+"""The versions of the stages, each raised whenever the same inputs may come to something else.
+
+They stand apart from the stages, because a compile that runs none needs them all the same, and loading the stages takes
+longer than recalling hundreds of documents. The generate stage has no version but its generator's identity.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PARSE: Final = "1"
+RESOLVE: Final = "1"
+LINK: Final = "1"
+VERIFY: Final = "1"
+
+BY_STAGE: Final = {"parse": PARSE, "resolve": RESOLVE, "link": LINK, "verify": VERIFY}
