@@ -7,10 +7,11 @@ import json
 from collections.abc import Iterator
 
 from pipeline.artifacts import Fault, Grant, Handover, ParsedDocument, ResolvedDocument, ResolvedPhase, Verdict
+from pipeline.stages import versions
 from pipeline.verifier.fences import missing_fences
 from pipeline.verifier.reading import DeclaredPhase, FormError, HandoverTool, Tool, read_module
 
-VERSION = "1"
+VERSION = versions.VERIFY
 """Raised whenever the same module and document may get another verdict."""
 
 _CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
