@@ -1,0 +1,54 @@
+"""Both languages say the same things, and every message that the code asks for exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from pathlib import Path
+
+import pytest
+
+from cli.messages import say
+from cli.messages.en import TEXTS as EN
+from cli.messages.ja import TEXTS as JA
+
+CLI = Path(__file__).parents[2] / "cli"
+KEY = re.compile(r"(help|usage|discover|errno|trouble|explain|init|diff|cache|watch|why|verify|compile|graph)\.[a-z-]+")
+
+
+def blanks(text: str) -> set[str]:
+    """The names of the blanks in a message."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def test_both_languages_have_the_same_messages() -> None:
+    """Same keys in the same order."""
+    assert list(JA) == list(EN)
+
+
+@pytest.mark.parametrize("key", sorted(JA))
+def test_a_message_has_the_same_blanks_in_both_languages(key: str) -> None:
+    """So that whatever fills one fills the other."""
+    assert blanks(JA[key]) == blanks(EN[key])
+
+
+def literal_keys() -> set[str]:
+    """Every string literal of the package that looks like a message's key."""
+    found = set()
+    for path in CLI.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and KEY.fullmatch(node.value):
+                found.add(node.value)
+    return found
+
+
+def test_every_key_that_the_code_names_has_a_message() -> None:
+    """A missing one would be a crash in front of the user."""
+    assert literal_keys() - set(JA) == set()
+
+
+def test_what_a_user_wrote_cannot_take_over_the_line() -> None:
+    """Control characters and broken file names are shown as escapes."""
+    text = say("discover.missing", "en", path="a\x1b[2J\n\udcff.md")
+    assert text == "a\\x1b[2J\\n\\udcff.md: there is no such file or folder. Check the path."
