@@ -321,10 +321,9 @@ class Module:
 class Fault:
     """What a verifier found (I3). `phase` is an index into the resolved phases, None for the module as a whole.
 
-    kind `fence`: the fence `fence` (document-wide index) is not verbatim in the phase's instructions or in its
-    hand-over;
-    kind `tools`: the attached tools are not the allowed ones; kind `form`: the module is not the declaration it
-    must be.
+    kind `fence`: the fence `fence` (document-wide index) is not verbatim in the phase's instructions; kind `tools`: the
+    attached tools, or the hand-overs with their texts, are not the allowed ones; kind `form`: the module is not the
+    declaration it must be.
     `detail` is a short English sentence for the generator and for the message.
     """
 

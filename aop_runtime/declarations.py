@@ -1,0 +1,189 @@
+"""What a compiled procedure is made of. A generated module imports these, and holds nothing but one `Procedure` of
+literals.
+
+Immutable, and checked when they are made: a module that was edited by hand fails where the mistake is, not in the
+middle of a run. Nothing has a default by which leaving it out would allow more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+
+class DeclarationError(ValueError):
+    """A declaration holds a value that it cannot have. The message names the declaration, the argument and the
+    value.
+    """
+
+
+def _require(owner: object, argument: str, fits: bool, wanted: str) -> None:
+    if not fits:
+        found = repr(getattr(owner, argument))
+        shown = found if len(found) <= 80 else f"{found[:79]}…"
+        raise DeclarationError(f"{type(owner).__name__}: {argument} must be {wanted}, not {shown}")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(map(_is_text, value))
+
+
+def _check_grant(grant: Mcp | Http | Standard | Handover) -> None:
+    _require(grant, "tool", _is_text(grant.tool), "a tool's name")
+    _require(grant, "categories", _is_texts(grant.categories), "a tuple of categories")
+    _require(grant, "read_only", isinstance(grant.read_only, bool), "True or False")
+
+
+def _check_connector(connector: Mcp | Http | Handover) -> None:
+    _check_grant(connector)
+    fits = connector.operations is None or _is_texts(connector.operations)
+    _require(connector, "operations", fits, "a tuple of operations, or None")
+
+
+@dataclass(frozen=True, slots=True)
+class Mcp:
+    """A connector by MCP. `operations`: the ones that the phase may call; None: whatever the server offers, if it was
+    unknown when the procedure was compiled (then `read_only` is enforced by the server's annotations)."""
+
+    tool: str
+    _: KW_ONLY
+    categories: tuple[str, ...] = ()
+    read_only: bool
+    operations: tuple[str, ...] | None
+
+    def __post_init__(self) -> None:
+        _check_connector(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """A connector by an HTTP API. `operations`: the ones that the phase may call."""
+
+    tool: str
+    _: KW_ONLY
+    categories: tuple[str, ...] = ()
+    read_only: bool
+    operations: tuple[str, ...] | None
+
+    def __post_init__(self) -> None:
+        _check_connector(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """A standard tool. `operations`: the granted words, for a tool that has such; `options`: its settings."""
+
+    tool: str
+    _: KW_ONLY
+    categories: tuple[str, ...] = ()
+    read_only: bool = False
+    operations: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        _check_grant(self)
+        _require(self, "operations", _is_texts(self.operations), "a tuple of granted words")
+        fits = isinstance(self.options, Mapping) and _is_texts((*self.options, *self.options.values()))
+        _require(self, "options", fits, "a dict of strings")
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """A dedicated tool that holds `text` and hands it, with values for the placeholders, to another tool unretyped.
+
+    mode `typescript`: the text runs as TypeScript and may call `operations`; mode `argument`: it is the argument
+    `argument` of the one operation, beside `fixed_arguments`.
+    """
+
+    _: KW_ONLY
+    name: str
+    tool: str
+    categories: tuple[str, ...] = ()
+    read_only: bool
+    mode: Literal["typescript", "argument"]
+    operations: tuple[str, ...] | None
+    argument: str | None = None
+    fixed_arguments: Mapping[str, Json] = field(default_factory=dict, hash=False)
+    placeholders: tuple[str, ...] = ()
+    text: str
+
+    def __post_init__(self) -> None:
+        _check_connector(self)
+        _require(self, "name", _is_text(self.name), "the name of the tool that the agent calls")
+        _require(self, "mode", self.mode in ("typescript", "argument"), "'typescript' or 'argument'")
+        if self.mode == "argument":
+            _require(self, "argument", _is_text(self.argument), "the name of the argument that receives the text")
+            one = self.operations is not None and len(self.operations) == 1
+            _require(self, "operations", one, "the one operation that receives the text")
+        else:
+            _require(self, "argument", self.argument is None, "None, where the text runs as TypeScript")
+        fits = isinstance(self.fixed_arguments, Mapping) and all(map(_is_text, self.fixed_arguments))
+        _require(self, "fixed_arguments", fits, "a dict of arguments by name")
+        _require(self, "placeholders", _is_texts(self.placeholders), "a tuple of placeholders")
+        _require(self, "text", _is_text(self.text), "the text to hand over")
+        object.__setattr__(self, "fixed_arguments", MappingProxyType(dict(self.fixed_arguments)))
+
+
+Tool: TypeAlias = Mcp | Http | Standard
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One step of a procedure: an agent with `instructions` and exactly these tools, or a call of the procedure
+    `calls`.
+
+    `number` as in the document; None: the document has no phases, and this is all of it.
+    """
+
+    _: KW_ONLY
+    number: int | None
+    title: str
+    instructions: str | None = None
+    calls: str | None = None
+    tools: tuple[Tool, ...] = ()
+    handovers: tuple[Handover, ...] = ()
+
+    def __post_init__(self) -> None:
+        fits = self.number is None or (isinstance(self.number, int) and not isinstance(self.number, bool))
+        _require(self, "number", fits, "a number, or None")
+        _require(self, "title", isinstance(self.title, str), "a string")
+        tools = isinstance(self.tools, tuple) and all(isinstance(tool, Mcp | Http | Standard) for tool in self.tools)
+        _require(self, "tools", tools, "a tuple of Mcp, Http and Standard")
+        handed = isinstance(self.handovers, tuple) and all(isinstance(entry, Handover) for entry in self.handovers)
+        _require(self, "handovers", handed, "a tuple of Handover")
+        if self.calls is None:
+            _require(self, "instructions", isinstance(self.instructions, str), "a string, unless it calls")
+        else:
+            _require(self, "calls", _is_text(self.calls), "a procedure's name")
+            _require(self, "instructions", self.instructions is None, "left out, in a phase that calls")
+            _require(self, "tools", not self.tools, "left out, in a phase that calls")
+            _require(self, "handovers", not self.handovers, "left out, in a phase that calls")
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A compiled AOP: its phases in the order in which they run."""
+
+    _: KW_ONLY
+    name: str
+    phases: tuple[Phase, ...]
+
+    def __post_init__(self) -> None:
+        _require(self, "name", _is_text(self.name), "a string")
+        fits = isinstance(self.phases, tuple) and all(isinstance(phase, Phase) for phase in self.phases)
+        _require(self, "phases", fits and bool(self.phases), "a tuple of at least one Phase")
+
+    def main(self) -> None:
+        """What `python procedure.py` does: print what the procedure declares. `--lang ja|en`."""
+        from aop_runtime.describe import main  # noqa: PLC0415 - only a module that is run by itself needs it
+
+        main(self)

@@ -1,0 +1,133 @@
+"""What a procedure declares, for people: its phases, what each may read and write, and what it hands over."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from aop_runtime.declarations import Handover, Http, Mcp, Phase, Procedure, Standard
+
+Language = Literal["ja", "en"]
+
+_WORDS: dict[Language, dict[str, str]] = {
+    "ja": {
+        "procedure": "手順",
+        "phase": "フェーズ",
+        "calls": "別の手順を実行",
+        "no-tools": "道具なし",
+        "reads": "読むだけ",
+        "writes": "読み書き",
+        "unknown": "操作は接続したときに分かる",
+        "none": "なし",
+        "handover": "そのまま渡す",
+        "argument": "引数",
+        "placeholders": "差し替え",
+        "fixed": "固定の引数",
+        "lang": "表示の言語",
+    },
+    "en": {
+        "procedure": "Procedure",
+        "phase": "Phase",
+        "calls": "runs another procedure",
+        "no-tools": "no tools",
+        "reads": "reads only",
+        "writes": "reads and writes",
+        "unknown": "operations are known once connected",
+        "none": "none",
+        "handover": "hands over",
+        "argument": "argument",
+        "placeholders": "placeholders",
+        "fixed": "fixed arguments",
+        "lang": "language of the output",
+    },
+}
+
+
+def describe(procedure: Procedure, language: Language = "ja") -> str:
+    """Several lines, the last ended too. Unprintable characters of titles and names are shown escaped."""
+    words = _WORDS[language]
+    lines = [f"{words['procedure']}: {_shown(procedure.name)}"]
+    for phase in procedure.phases:
+        lines += _phase(phase, words)
+    return "\n".join(lines) + "\n"
+
+
+def _phase(phase: Phase, words: dict[str, str]) -> Iterator[str]:
+    title = _shown(phase.title)
+    yield title if phase.number is None else f"{words['phase']} {phase.number}: {title}".rstrip()
+    if phase.calls is not None:
+        yield f"  {words['calls']}: {_shown(phase.calls)}"
+        return
+    for tool in phase.tools:
+        yield f"  - {_tool(tool, words)}"
+    for handover in phase.handovers:
+        yield f"  - {_handover(handover, words)}"
+    if not phase.tools and not phase.handovers:
+        yield f"  {words['no-tools']}"
+
+
+def _tool(tool: Mcp | Http | Standard, words: dict[str, str]) -> str:
+    notes = (
+        [f"{_shown(name)}: {_shown(value)}" for name, value in tool.options.items()]
+        if isinstance(tool, Standard)
+        else []
+    )
+    if tool.read_only:
+        notes.insert(0, words["reads"])
+    elif not isinstance(tool, Standard):
+        notes.insert(0, words["writes"])
+    noted = f" ({', '.join(notes)})" if notes else ""
+    if isinstance(tool, Standard) and not tool.operations:
+        return _name(tool) + noted
+    return f"{_name(tool)}{noted}: {_operations(tool.operations, words)}"
+
+
+def _handover(handover: Handover, words: dict[str, str]) -> str:
+    notes = [words["reads" if handover.read_only else "writes"]]
+    if handover.argument is not None:
+        notes.append(f"{words['argument']} {_shown(handover.argument)}")
+    else:
+        notes.append("TypeScript")
+    parts = [f"{words['handover']} {handover.name} → {_name(handover)} ({', '.join(notes)})"]
+    parts.append(_operations(handover.operations, words))
+    if handover.fixed_arguments:
+        fixed = ", ".join(f"{_shown(name)}={_shown(str(value))}" for name, value in handover.fixed_arguments.items())
+        parts.append(f"{words['fixed']} {fixed}")
+    if handover.placeholders:
+        parts.append(f"{words['placeholders']} {_listed(handover.placeholders)}")
+    return f"{parts[0]}: {'; '.join(parts[1:])}"
+
+
+def _name(tool: Mcp | Http | Standard | Handover) -> str:
+    return _shown(tool.tool) + (f" [{_listed(tool.categories)}]" if tool.categories else "")
+
+
+def _operations(operations: tuple[str, ...] | None, words: dict[str, str]) -> str:
+    return words["unknown"] if operations is None else _listed(operations) or words["none"]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(map(_shown, texts))
+
+
+def _shown(text: str) -> str:
+    """`text` without anything that a terminal would obey."""
+    if text.isprintable():
+        return text
+    return "".join(
+        [sign if sign.isprintable() or sign == "\u3000" else sign.encode("unicode_escape").decode() for sign in text]
+    )
+
+
+def main(procedure: Procedure, arguments: Sequence[str] | None = None) -> None:
+    """Print what the procedure declares to standard output. Exits with status 2 for wrong usage."""
+    words = _WORDS["ja"]["lang"], _WORDS["en"]["lang"]
+    parser = argparse.ArgumentParser(description=_shown(procedure.name).replace("%", "%%"))
+    parser.add_argument("--lang", choices=["ja", "en"], default="ja", help=" / ".join(words))
+    language: Language = "en" if parser.parse_args(arguments).lang == "en" else "ja"
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without Japanese still shows something
+    sys.stdout.write(describe(procedure, language))
