@@ -143,7 +143,8 @@ class Baking(Versioned):
         return PhaseCode(tuple(self._baked(piece) if isinstance(piece, FenceSlot) else piece for piece in code.source))
 
     def _baked(self, slot: FenceSlot) -> str:
-        return lines(self._texts[slot.scope][slot.index], " " * slot.indent)
+        text = self._texts[slot.scope][slot.index]
+        return lines(f"```\n{text}```\n" if slot.form == "instructions" else text, " " * slot.indent)
 
 
 @dataclass
