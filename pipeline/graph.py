@@ -1,0 +1,124 @@
+"""A procedure as a Mermaid flowchart: its phases in order, what they call, what each may read and write, what it hands
+over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
+
+from pipeline.artifacts import Handover, ResolvedDocument, ResolvedPhase
+from pipeline.literals import AWKWARD
+
+Language = Literal["ja", "en"]
+
+_WORDS: dict[Language, dict[str, str]] = {
+    "ja": {
+        "phase": "フェーズ",
+        "reads": "読む",
+        "writes": "書く",
+        "uses": "使う",
+        "handover": "そのまま渡す",
+        "calls": "呼び出す",
+        "unknown-reads": "読むだけ（操作は接続時に分かる）",
+        "unknown-writes": "読み書き（操作は接続時に分かる）",
+    },
+    "en": {
+        "phase": "Phase",
+        "reads": "reads",
+        "writes": "writes",
+        "uses": "uses",
+        "handover": "hands over",
+        "calls": "calls",
+        "unknown-reads": "reads only (operations are known once connected)",
+        "unknown-writes": "reads and writes (operations are known once connected)",
+    },
+}
+
+# What Mermaid, Markdown or HTML could give a meaning to even in quotes. The rest of ASCII's signs is harmless there.
+_UNSAFE = re.compile(r"""[!"#$%&'*;<=>?@\[\\\]^`{|}~]""")
+_HIDDEN = re.compile(f"[\x00-\x1f]|{AWKWARD.pattern}")
+_LABEL = 200
+"""The longest label, in characters."""
+
+
+def graph(resolved: ResolvedDocument, language: Language = "ja") -> str:
+    """The chart's text, the last line ended too. The same document gives the same text; any title is harmless in it."""
+    return "\n".join(_lines(resolved, _WORDS[language])) + "\n"
+
+
+def _lines(resolved: ResolvedDocument, words: Mapping[str, str]) -> Iterator[str]:
+    effects = {(pin.tool, pin.operation): pin.effect for pin in resolved.pins}
+    tools: dict[str, str] = {}
+    called: dict[str, str] = {}
+    yield "flowchart TD"
+    for place, phase in enumerate(resolved.phases):
+        title = phase.title if phase.number is None else f"{words['phase']} {phase.number}: {phase.title}".rstrip(": ")
+        yield f"  p{place}[[{_label(title)}]]" if phase.kind == "call" else f"  p{place}[{_label(title)}]"
+        if place:
+            yield f"  p{place - 1} --> p{place}"
+    for phase in resolved.phases:
+        if phase.calls is not None and phase.calls not in called:
+            called[phase.calls] = f"c{len(called)}"
+            yield f"  {called[phase.calls]}([{_label(phase.calls)}])"
+        for tool in (*(grant.tool for grant in phase.tools), *(handover.tool for handover in phase.handovers)):
+            if tool not in tools:
+                tools[tool] = f"t{len(tools)}"
+                yield f"  {tools[tool]}[({_label(tool)})]"
+    for place, phase in enumerate(resolved.phases):
+        if phase.calls is not None:
+            yield f"  p{place} ==>|{_label(words['calls'])}| {called[phase.calls]}"
+        yield from [f"  {edge}" for edge in _edges(f"p{place}", phase, tools, effects, words)]
+
+
+def _edges(
+    node: str,
+    phase: ResolvedPhase,
+    tools: Mapping[str, str],
+    effects: Mapping[tuple[str, str], str],
+    words: Mapping[str, str],
+) -> Iterator[str]:
+    """What flows from a tool into the phase when it reads, and the other way when it writes; an arrow a tool and
+    direction."""
+    reads: dict[str, list[str]] = {}
+    writes: dict[str, list[str]] = {}
+    for grant in phase.tools:
+        if grant.kind == "standard":
+            granted = ", ".join((*grant.operations, *(value for _, value in grant.options))) if grant.operations else ""
+            yield f"{node} ---|{_label(_said(words['uses'], [granted]))}| {tools[grant.tool]}"
+        elif grant.operations is None:
+            known = reads if grant.read_only else writes
+            known.setdefault(grant.tool, []).append(words["unknown-reads" if grant.read_only else "unknown-writes"])
+        else:
+            for operation in grant.operations:
+                known = reads if effects.get((grant.tool, operation)) == "read" else writes
+                known.setdefault(grant.tool, []).append(operation)
+    for tool, names in reads.items():
+        yield f"{tools[tool]} -.->|{_label(_said(words['reads'], names))}| {node}"
+    for tool, names in writes.items():
+        yield f"{node} -->|{_label(_said(words['writes'], names))}| {tools[tool]}"
+    for handover in phase.handovers:
+        yield f"{node} ==>|{_label(_handed(handover, words))}| {tools[handover.tool]}"
+
+
+def _said(verb: str, names: Iterable[str]) -> str:
+    """`verb: names`, each name once."""
+    listed = ", ".join(dict.fromkeys(filter(None, names)))
+    return f"{verb}: {listed}" if listed else verb
+
+
+def _handed(handover: Handover, words: Mapping[str, str]) -> str:
+    effect = words["reads"] if handover.read_only else words["writes"]
+    return _said(f"{words['handover']} ({effect})", handover.operations or ())
+
+
+def _label(text: str) -> str:
+    """A quoted label. What cannot be seen is gone, what has a meaning is an entity."""
+    shown = " ".join(_HIDDEN.sub(" ", text).split())
+    if len(shown) > _LABEL:
+        shown = shown[: _LABEL - 1] + "…"
+    return f'"{_UNSAFE.sub(_entity, shown) or " "}"'
+
+
+def _entity(match: re.Match[str]) -> str:
+    return f"#{ord(match[0])};"

@@ -1,0 +1,117 @@
+"""What a module was made from (O1): `manifest.json`, beside it. Its schema is `docs/manifest.schema.json`.
+
+Lines of the document, its digest and the definitions of operations stand here and not in the module: a comment changes
+the manifest alone (R1). No time, host or path is in it (R4). One entry a line, so that a diff shows what changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import sha256 as _sha256
+
+from pipeline import canonical
+from pipeline.artifacts import SCHEMA_VERSION, Module, ParsedDocument, Pin, Positions, ResolvedDocument, ResolvedPhase
+from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.result import handover_dict, phase_line, tool_dict
+from pipeline.stages import versions
+
+VERSION = 1
+"""Raised when a reader of the earlier version would misread: a field gone or another meaning. New fields do not raise
+it."""
+
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+
+
+def manifest(
+    sha256: str,
+    parsed: ParsedDocument,
+    resolved: ResolvedDocument,
+    positions: Positions,
+    module: Module,
+    generator: GeneratorIdentity,
+    carried: Iterable[int] = (),
+) -> str:
+    """The manifest's text. `sha256`: of the document's bytes. `carried`: the places of the phases whose code was kept
+    from another version of the generator (R3)."""
+    document = {"name": resolved.name, "kind": resolved.kind, "sha256": sha256}
+    entries = (
+        f'"version": {VERSION}',
+        f'"document": {_compact(document)}',
+        f'"module": {_compact({"sha256": _sha256(module.source.encode()).hexdigest()})}',
+        f'"versions": {_compact(_versions(generator))}',
+        f'"operations": {_array(map(_operation, resolved.pins))}',
+        f'"fences": {_array(_fences(parsed, positions))}',
+        f'"phases": {_array(_phases(resolved, positions, frozenset(carried)))}',
+        f'"source_map": {_array(_source_map(parsed, resolved, positions, module))}',
+    )
+    return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def _array(lines: Iterable[str]) -> str:
+    body = ",\n".join(lines)
+    return f"[\n{body}\n]" if body else "[]"
+
+
+def _versions(generator: GeneratorIdentity) -> dict[str, object]:
+    identity = {"name": generator.name, "version": generator.version, "model": generator.model}
+    return {"artifacts": SCHEMA_VERSION, **versions.BY_STAGE, "generator": identity}
+
+
+@lru_cache(maxsize=4096)
+def _operation(pin: Pin) -> str:
+    """Cached: the documents of a library use the same operations."""
+    head = _compact(
+        {"tool": pin.tool, "operation": pin.operation, "effect": pin.effect, "sha256": canonical.digest(pin)}
+    )
+    return f'{head[:-1]}, "description": {_compact(pin.description)}, "input_schema": {pin.schema or "null"}}}'
+
+
+def _fences(parsed: ParsedDocument, positions: Positions) -> Iterator[str]:
+    """All of the document's, in order: phases name them by index."""
+    for fence in parsed.fences:
+        line = positions[fence.anchor].line
+        digest = _sha256(fence.text.encode()).hexdigest()
+        yield f'{{"line": {line}, "language": {_compact(fence.language)}, "sha256": "{digest}"}}'
+
+
+def _phases(resolved: ResolvedDocument, positions: Positions, carried: frozenset[int]) -> Iterator[str]:
+    for place, phase in enumerate(resolved.phases):
+        yield _compact(_phase(phase, positions, place in carried))
+
+
+def _phase(phase: ResolvedPhase, positions: Positions, carried: bool) -> dict[str, object]:
+    return {
+        "number": phase.number,
+        "title": phase.title,
+        "line": phase_line(phase, positions),
+        "kind": phase.kind,
+        "calls": phase.calls,
+        "carried": carried,
+        "tools": [tool_dict(grant) for grant in phase.tools],
+        "fences": phase.fences,
+        "handovers": [
+            {**handover_dict(handover, positions), "categories": handover.categories, "read_only": handover.read_only}
+            | {"fence": handover.fence}
+            for handover in phase.handovers
+        ],
+    }
+
+
+def _source_map(
+    parsed: ParsedDocument, resolved: ResolvedDocument, positions: Positions, module: Module
+) -> Iterator[str]:
+    """From lines of the module to lines of the document, both inclusive: a phase's to its heading, a fence's to the
+    fence."""
+    lines = {fence.anchor: fence.text.count("\n") for fence in parsed.fences}
+    single = resolved.kind == "single"
+    for first, last, anchor in module.source_map:
+        span = positions[anchor]
+        if anchor in lines:
+            start, end = span.line, span.line + lines[anchor]
+        elif single:
+            start = end = 1
+        else:
+            start, end = span.line, span.end_line
+        yield f'{{"generated": [{first}, {last}], "document": [{start}, {end}]}}'

@@ -1,0 +1,162 @@
+"""A document's output folder: written as a whole or not at all (O1, O2)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
+from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.graph import graph
+from pipeline.manifest import manifest
+
+PROCEDURE, MANIFEST, GRAPH = "procedure.py", "manifest.json", "graph.mmd"
+
+Problem: TypeAlias = Literal["in-the-way", "not-allowed", "no-space", "too-long", "failed"]
+
+_WORDS: dict[Problem, tuple[str, str]] = {
+    "in-the-way": (
+        "出力先に同じ名前のファイルがあります。消すか、--out で別のフォルダを指定してください。",
+        "a file of that name is in the way: remove it, or choose another folder with --out",
+    ),
+    "not-allowed": (
+        "書き込む権限がありません。権限を直すか、--out で別のフォルダを指定してください。",
+        "it may not be written: change its permissions, or choose another folder with --out",
+    ),
+    "no-space": (
+        "空き容量がありません。空けてから、もう一度コンパイルしてください。前の出力はそのまま残っています。",
+        "there is no space left: free some and compile again; the earlier output is as it was",
+    ),
+    "too-long": (
+        "パスが長すぎます。--out で浅いフォルダを指定してください。",
+        "the path is too long: choose a folder nearer to the root with --out",
+    ),
+    "failed": (
+        "書き込めませんでした。前の出力はそのまま残っています。",
+        "it could not be written; the earlier output is as it was",
+    ),
+}
+
+_PROBLEMS: dict[int, Problem] = {
+    errno.EEXIST: "in-the-way",
+    errno.ENOTDIR: "in-the-way",
+    errno.EISDIR: "in-the-way",
+    errno.EACCES: "not-allowed",
+    errno.EPERM: "not-allowed",
+    errno.EROFS: "not-allowed",
+    errno.ENOSPC: "no-space",
+    errno.EDQUOT: "no-space",
+    errno.ENAMETOOLONG: "too-long",
+}
+
+
+class OutputError(Exception):
+    """The output could not be written, and is what it was before. `path`: what could not be written."""
+
+    def __init__(self, path: str, problem: Problem, detail: str) -> None:
+        super().__init__(path, problem, detail)
+        self.path = path
+        self.problem: Problem = problem
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return self.text("en")
+
+    def text(self, language: Literal["ja", "en"]) -> str:
+        """What, where and what to do."""
+        return f"{self.path}: {_WORDS[self.problem][language == 'en']} ({self.detail})"
+
+
+def files_of(
+    sha256: str,
+    parsed: ParsedDocument,
+    resolved: ResolvedDocument,
+    positions: Positions,
+    module: Module,
+    generator: GeneratorIdentity,
+    carried: frozenset[int] = frozenset(),
+) -> dict[str, bytes]:
+    """The folder's files by name, the manifest last. Arguments as in `manifest.manifest`."""
+    return {
+        PROCEDURE: module.source.encode(),
+        GRAPH: graph(resolved).encode(),
+        MANIFEST: manifest(sha256, parsed, resolved, positions, module, generator, carried).encode(),
+    }
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> bool:
+    """Have `folder` hold these files; others in it stay. Returns whether anything was written. Raises OutputError.
+
+    A new folder appears complete. In one that exists all files are written beside the old ones before the first is
+    replaced, in the order given; one that is the same already is not touched. Two compiles at once do not mix inside a
+    file.
+    """
+    try:
+        if not folder.is_dir() and _create(folder, files):
+            return True
+        return _update(folder, files)
+    except OSError as error:
+        problem = _PROBLEMS.get(error.errno or 0, "failed")
+        raise OutputError(str(folder), problem, error.strerror or str(error)) from error
+
+
+def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
+    """False if somebody else made the folder meanwhile."""
+    staging = _beside(folder)
+    try:
+        staging.mkdir()
+    except FileNotFoundError:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        staging.mkdir()
+    try:
+        for name, data in files.items():
+            _write_new(staging / name, data)
+        staging.rename(folder)
+    except BaseException as error:  # an interrupt, too, leaves nothing behind
+        shutil.rmtree(staging, ignore_errors=True)
+        if isinstance(error, OSError) and folder.is_dir():
+            return False
+        raise
+    return True
+
+
+def _update(folder: Path, files: Mapping[str, bytes]) -> bool:
+    changed = {name: data for name, data in files.items() if _content(folder / name) != data}
+    staged: dict[Path, Path] = {}
+    try:
+        for name, data in changed.items():
+            target = folder / name
+            staged[target] = _beside(target)
+            _write_new(staged[target], data)
+        for target, temporary in staged.items():
+            temporary.replace(target)
+    except BaseException:
+        for temporary in staged.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise
+    return bool(changed)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _beside(path: Path) -> Path:
+    """A hidden name in the same folder that no other process or thread uses."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    with path.open("xb", buffering=0) as file:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
