@@ -11,7 +11,7 @@ This is the I/O edge of the compiler: it opens files and processes, and holds no
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
@@ -59,7 +59,7 @@ def compile_many(
     siblings: Callable[[], Iterable[Document]] = no_siblings,
     processes: int | None = None,
     progress: Progress = no_progress,
-) -> Iterator[Outcome[T]]:
+) -> Generator[Outcome[T], None, None]:
     """One outcome a document, in their order, each as soon as it and those before it are known.
 
     `documents`: each path once. `siblings`: further documents that may be called (C1); they are read only if some

@@ -88,6 +88,17 @@ class Compilation:
         return self._part(lambda parts: parts.stages)
 
     @property
+    def recalled(self) -> bool:
+        """Whether nothing had to be looked at: the document's record answered."""
+        return not isinstance(self._parts, Made)
+
+    @property
+    def carried(self) -> frozenset[int]:
+        """The places, among the document's phases, of those whose code was made by another version (R3)."""
+        generated = [report for report in self.stages if report.stage == "generate"]
+        return frozenset(place for place, report in enumerate(generated) if report.outcome == "carried")
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """As detected: not sorted."""
         return self._part(lambda parts: parts.findings)

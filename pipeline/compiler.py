@@ -50,6 +50,9 @@ class Options:
     check: bool = False
 
 
+DEFAULTS = Options()
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """A document as saved. `path`: POSIX, relative to the project's root; its stem names a document without a heading
@@ -81,7 +84,7 @@ next compile of that path has as `Compilation.receipt`. Called for failed compil
 class Compiler:
     """One compiler for many documents, used by one thread. Everything may raise StoreError."""
 
-    def __init__(self, catalog: CatalogView, store: Store, generator: Generator, options: Options = Options()) -> None:
+    def __init__(self, catalog: CatalogView, store: Store, generator: Generator, options: Options = DEFAULTS) -> None:
         self.catalog = catalog
         self.store = store
         self.generator = generator
