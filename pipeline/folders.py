@@ -7,13 +7,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from hashlib import sha256
-from os.path import splitext
+from pathlib import PurePosixPath
 
 MAX_BYTES = 150
 """The longest folder name, in UTF-8 bytes: file systems stop at 255, and a temporary name beside it is longer."""
 
 _UNSAFE = re.compile(
-    r'[\x00-\x20\x7f-\xa0\xad\\/:*?"<>|\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ud800-\udfff]+'
+    r'[\x00-\x1f\x7f-\xa0\xad\\/:*?"<>|\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ud800-\udfff]+'
 )
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?=$|\.)", re.IGNORECASE)
 
@@ -44,7 +44,7 @@ def _folder(path: str, name: str, level: int) -> str:
     """`level` 0: the stem; 1: the whole path; 2: the path's digest, too."""
     parts = [part for part in path.split("/") if part not in ("", ".", "..", "-")]
     if parts:
-        parts[-1] = splitext(parts[-1])[0]
+        parts[-1] = PurePosixPath(parts[-1]).stem
     if not level:
         return safe_name(parts[-1] if parts else name)
     whole = "-".join(parts) or name
