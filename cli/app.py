@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import typer
 
@@ -34,7 +34,7 @@ from cli.messages import say
 from pipeline.diagnostics.lang import Lang
 
 PLAIN_FORMATS: Final = ("text", "json")
-DIFF_FORMATS: Final = ("text", "json", "markdown")
+DIFF_FORMATS: Final[tuple[Literal["text", "json", "markdown"], ...]] = ("text", "json", "markdown")
 
 _HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 

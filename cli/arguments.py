@@ -136,7 +136,7 @@ def one_of(option: str, word: str | None, choices: Sequence[_Word], default: _Wo
 
 
 def filled(option: str, word: str | None) -> str | None:
-    """The word itself. Raises Trouble for an empty one: an unset variable in a script, which would mean `.` as a path."""
+    """The word itself. Raises Trouble for an empty one: an unset variable in a script would mean `.` as a path."""
     if word == "":
         raise Trouble("usage.empty", option=option)
     return word

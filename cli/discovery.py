@@ -76,6 +76,17 @@ def discover(names: Sequence[str], out: Path) -> Selection:
     return Selection(tuple(found.values()), several, tuple(search.folders), tuple(search.faults))
 
 
+def is_pattern(name: str) -> bool:
+    """Whether `discover` takes the name for a pattern."""
+    return _MAGIC.search(name) is not None and not os.path.lexists(name)
+
+
+def pattern_base(pattern: str) -> str:
+    """The folder below which everything lies that the pattern can match."""
+    plain = _MAGIC.split(pattern, maxsplit=1)[0]
+    return plain.rpartition("/")[0] or ("/" if plain.startswith("/") else ".")
+
+
 def folder_documents(folder: str, out: Path) -> list[Named]:
     """The documents of a folder, as `discover` finds them; none where it cannot be read."""
     return [entry.named for entry in _Search(out).below(folder)]

@@ -13,16 +13,16 @@ from catalog.snapshot import Catalog
 from cli.arguments import Setting
 from cli.batch_worker import Document
 from cli.discovery import STDIN, Named, folder_documents
-from cli.reading import read_file, read_stdin
+from cli.reading import read_file
 
 STDIN_PATH: Final = "stdin"
 """What the compiler knows standard input by: its stem names a document without a heading (F5). Results say `-`."""
 
 
-def document_of(named: Named) -> Document:
-    """Standard input is read at once, a file when it is compiled. Raises Trouble, OSError for standard input."""
+def document_of(named: Named, stdin: bytes = b"") -> Document:
+    """A file is read when it is compiled; standard input has been read, there being no second time."""
     if named.path == STDIN:
-        return Document(STDIN_PATH, partial(_as_is, read_stdin()))
+        return Document(STDIN_PATH, partial(_as_is, stdin))
     return Document(named.path, partial(read_file, named.file))
 
 

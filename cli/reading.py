@@ -1,4 +1,5 @@
-"""Reading documents: files, pipes that a shell made, standard input. Nothing here waits for a writer that may never come."""
+"""Reading documents: files, the pipes of a shell, standard input. Nothing here waits for a writer that may never
+come."""
 
 from __future__ import annotations
 

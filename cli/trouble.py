@@ -39,6 +39,15 @@ class Trouble(Exception):
         return say(self.key, lang, **self.arguments)
 
 
+class OutputFault(Exception):
+    """What a lower layer has put into words already, in both languages."""
+
+    def __init__(self, japanese: str, english: str) -> None:
+        super().__init__(japanese, english)
+        self.japanese = japanese
+        self.english = english
+
+
 def reason(error: OSError | ValueError, lang: Lang) -> str:
     """Why the system refused, in words; the system's own for what is rare."""
     if not isinstance(error, OSError):
@@ -52,6 +61,8 @@ def sentence(error: Exception, lang: Lang) -> str | None:
     match error:
         case Trouble():
             return error.text(lang)
+        case OutputFault():
+            return error.japanese if lang == "ja" else error.english
         case CatalogError():
             return error.message(lang)
         case StoreError():
@@ -67,5 +78,5 @@ def sentence(error: Exception, lang: Lang) -> str | None:
             return None
 
 
-SYSTEM_FAULTS: Final = (Trouble, CatalogError, StoreError, OSError, MemoryError)
+SYSTEM_FAULTS: Final = (Trouble, OutputFault, CatalogError, StoreError, OSError, MemoryError)
 """What `sentence` has words for."""

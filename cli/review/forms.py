@@ -33,25 +33,23 @@ def as_text(entries: Iterable[Entry], *, color: bool) -> Iterator[str]:
 
 
 def as_markdown(entries: Iterable[Entry], title: str) -> Iterator[str]:
-    """Lines without line ends. What a document says cannot become mark-up: it stands in code."""
+    """Lines without line ends. What a document says cannot become mark-up: it is escaped, or stands in a fence."""
     yield f"## {_escaped(title)}"
-    yield ""
+    list_begins = True
     for entry in entries:
         match entry:
             case Heading():
-                yield ""
-                yield f"### {_escaped(entry.text)}"
-                yield ""
+                yield from ("", f"### {_escaped(entry.text)}")
+                list_begins = True
             case Point():
+                if list_begins:
+                    yield ""
+                    list_begins = False
                 text = _escaped(entry.text)
                 yield f"- **⚠ {text}**" if entry.mark == "alert" else f"- {text}"
             case Difference():
                 fence = "`" * max(3, 1 + max((_backticks(line) for line in entry.lines), default=0))
-                yield ""
-                yield f"  {fence}diff"
-                yield from (f"  {line}" for line in entry.lines)
-                yield f"  {fence}"
-                yield ""
+                yield from ("", f"  {fence}diff", *(f"  {line}" for line in entry.lines), f"  {fence}", "")
 
 
 def _backticks(line: str) -> int:
