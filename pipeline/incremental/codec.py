@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
 from pipeline.artifacts import At, Positions, Span
 from pipeline.diagnostics.findings import Argument, Finding
-from pipeline.incremental.keys import Json
-
-PackedFinding: TypeAlias = "tuple[str, At | None, int | None, tuple[tuple[str, Argument], ...], tuple[str, ...], str]"
+from pipeline.incremental.keys import encode
 
 
-def pack_findings(findings: Iterable[Finding]) -> list[Json]:
-    return [
-        (finding.name, finding.at, finding.phase, finding.arguments, finding.suggestions, finding.variant)
-        for finding in findings
-    ]
+def findings_text(findings: Sequence[Finding]) -> str:
+    """As JSON: an array of arrays."""
+    if not findings:
+        return "[]"
+    return encode(
+        [
+            (finding.name, finding.at, finding.phase, finding.arguments, finding.suggestions, finding.variant)
+            for finding in findings
+        ]
+    )
 
 
 def _argument(value: str | int | Sequence[str]) -> Argument:
@@ -24,7 +26,7 @@ def _argument(value: str | int | Sequence[str]) -> Argument:
 
 
 def unpack_findings(packed: Sequence[Sequence]) -> tuple[Finding, ...]:  # type: ignore[type-arg]
-    """The findings that `pack_findings` packed, after a way through JSON."""
+    """The findings whose `findings_text` says that."""
     return tuple(
         Finding(
             name,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from catalog.fold import fold
@@ -22,7 +23,7 @@ Question: TypeAlias = tuple[Json, ...]
 """A kind and its arguments: `("tool", "slack")`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reads:
     """What one run asked. `catalog` and `project` are the digests of the whole, "" where nothing was asked of it.
 
@@ -36,12 +37,14 @@ class Reads:
     mentioned: tuple[str, ...]
     answers: tuple[tuple[Question, Json], ...]
 
-    def to_json(self) -> Json:
-        return (self.catalog, self.project, self.connectors, self.mentioned, self.answers)
+    @cached_property
+    def text(self) -> str:
+        """As JSON."""
+        return encode((self.catalog, self.project, self.connectors, self.mentioned, self.answers))
 
 
 def reads_from_json(value: Sequence) -> Reads:  # type: ignore[type-arg]
-    """The inverse of `Reads.to_json`, after a way through JSON."""
+    """The reads whose `text` says that."""
     catalog, project, connectors, mentioned, answers = value
     questions = tuple((_question(question), answer) for question, answer in answers)
     return Reads(catalog, project, connectors, tuple(mentioned), questions)
@@ -94,9 +97,6 @@ class Inquiry:
         if question not in self._answers:
             self._answers[question] = self._ask(question)
         return self._answers[question]
-
-    def remember(self, question: Question, answer: Json) -> None:
-        self._answers[question] = answer
 
     def _ask(self, question: Question) -> Json:
         match question:
@@ -163,7 +163,7 @@ class Recorder:
 
     def __init__(self, inquiry: Inquiry) -> None:
         self.catalog = RecordingCatalog(inquiry)
-        self.project = RecordingProject(inquiry)
+        self.project = RecordingProject(inquiry.project)
         self._inquiry = inquiry
 
     def reads(self, parsed: ParsedDocument) -> Reads:
@@ -194,17 +194,13 @@ class RecordingCatalog:
         self._inquiry = inquiry
         self._view = inquiry.catalog
 
-    def _note(self, question: Question, answer: Json) -> None:
-        self.answers[question] = answer
-        self._inquiry.remember(question, answer)
-
     @property
     def digest(self) -> str:
         return self._view.digest
 
     def tool(self, name: str) -> Tool | None:
         tool = self._view.tool(name)
-        self._note(("tool", fold(name)), tool_answer(tool))
+        self.answers["tool", fold(name)] = tool_answer(tool)
         return tool
 
     def connectors(self) -> tuple[str, ...]:
@@ -213,36 +209,31 @@ class RecordingCatalog:
 
     def known_word(self, word: str) -> bool:
         known = self._view.known_word(word)
-        self._note(("word", word), known)
+        self.answers["word", word] = known
         return known
 
     def suggest_tools(self, name: str, category: str | None) -> tuple[str, ...]:
         suggestions = self._view.suggest_tools(name, category)
-        self._note(("tools", name, category), list(suggestions))
+        self.answers["tools", name, category] = list(suggestions)
         return suggestions
 
     def suggest_categories(self, tool: Tool, category: str) -> tuple[str, ...]:
         suggestions = self._view.suggest_categories(tool, category)
-        self._note(("categories", tool.name, category), list(suggestions))
+        self.answers["categories", tool.name, category] = list(suggestions)
         return suggestions
 
     def receivers(self, read_only: bool) -> tuple[str, ...]:
         receivers = self._view.receivers(read_only)
-        self._note(("receivers", read_only), list(receivers))
+        self.answers["receivers", read_only] = list(receivers)
         return receivers
 
 
 class RecordingProject:
     """A `ProjectView` that writes down what it is asked."""
 
-    def __init__(self, inquiry: Inquiry) -> None:
+    def __init__(self, view: ProjectView) -> None:
         self.answers: dict[Question, Json] = {}
-        self._inquiry = inquiry
-        self._view = inquiry.project
-
-    def _note(self, question: Question, answer: Json) -> None:
-        self.answers[question] = answer
-        self._inquiry.remember(question, answer)
+        self._view = view
 
     @property
     def digest(self) -> str:
@@ -250,15 +241,15 @@ class RecordingProject:
 
     def find(self, target: str, caller: str) -> tuple[ProjectDocument, ...]:
         documents = self._view.find(target, caller)
-        self._note(("find", target, caller), found_answer(documents))
+        self.answers["find", target, caller] = found_answer(documents)
         return documents
 
     def suggest(self, target: str) -> tuple[str, ...]:
         names = self._view.suggest(target)
-        self._note(("suggest", target), list(names))
+        self.answers["suggest", target] = list(names)
         return names
 
     def cycle(self, target: ProjectDocument, caller: str) -> tuple[str, ...]:
         names = self._view.cycle(target, caller)
-        self._note(("cycle", target.path, target.name, target.calls, caller), list(names))
+        self.answers["cycle", target.path, target.name, target.calls, caller] = list(names)
         return names

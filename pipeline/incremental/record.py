@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from pipeline.diagnostics.findings import Finding
 from pipeline.incremental import keys
-from pipeline.incremental.codec import pack_findings, unpack_findings
+from pipeline.incremental.codec import findings_text, unpack_findings
 from pipeline.incremental.keys import Json
 from pipeline.incremental.reads import Reads, reads_from_json
 
@@ -86,17 +86,9 @@ class Record:
 
     def to_bytes(self) -> bytes:
         tail = self.tail
-        rest = (
-            tail.versions,
-            tail.options,
-            tail.parsed,
-            tail.resolved,
-            tail.module,
-            tail.phases,
-            None if tail.reads is None else tail.reads.to_json(),
-            pack_findings(tail.findings),
-        )
-        return f"{keys.encode(self.head)}\n{keys.encode(rest)}".encode("ascii")
+        facts = keys.encode((tail.versions, tail.options, tail.parsed, tail.resolved, tail.module, tail.phases))
+        reads = "null" if tail.reads is None else tail.reads.text
+        return f"{keys.encode(self.head)}\n[{facts},{reads},{findings_text(tail.findings)}]".encode("ascii")
 
 
 def record_key(path: str, check: bool) -> str:
@@ -118,7 +110,7 @@ def from_bytes(data: bytes) -> Record | None:
 
 
 def _decode_tail(data: bytes) -> Tail:
-    versions, options, parsed, resolved, module, phases, reads, findings = json.loads(data)
+    (versions, options, parsed, resolved, module, phases), reads, findings = json.loads(data)
     return Tail(
         versions,
         tuple(options),

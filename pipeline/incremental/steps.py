@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pipeline.artifacts import ParsedDocument, Positions, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
 from pipeline.incremental import keys, reasons
-from pipeline.incremental.codec import pack_findings, unpack_findings, unpack_positions
+from pipeline.incremental.codec import findings_text, unpack_findings, unpack_positions
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry, Reads, Recorder, mentionable_text, reads_from_json
 from pipeline.incremental.report import Reason, StageReport
@@ -67,8 +67,8 @@ def parse_step(
     stem, max_bytes = options
     outcome = parse_stage.parse(data, stem, max_bytes)
     digest = "" if outcome.artifact is None else shelf.put(outcome.artifact)
-    trace = keys.encode((digest, outcome.positions, pack_findings(outcome.findings))).encode("ascii")
-    shelf.store.add_trace(key, trace)
+    trace = f'["{digest}",{keys.encode(outcome.positions)},{findings_text(outcome.findings)}]'
+    shelf.store.add_trace(key, trace.encode("ascii"))
     reason = _parse_reason(document, options, previous, fresh, lost)
     report = StageReport("parse", None, "ran", reason)
     return ParseStep(report, digest, outcome.artifact, outcome.positions, outcome.findings)
@@ -117,8 +117,8 @@ def resolve_step(
     outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path)
     reads = recorder.reads(artifact)
     digest = shelf.put(outcome.artifact)
-    trace = keys.encode((digest, reads.to_json(), pack_findings(outcome.findings))).encode("ascii")
-    shelf.store.add_trace(key, trace)
+    trace = f'["{digest}",{reads.text},{findings_text(outcome.findings)}]'
+    shelf.store.add_trace(key, trace.encode("ascii"))
     reason = _resolve_reason(parsed, inquiry, previous, fresh, lost)
     return ResolveStep(StageReport("resolve", None, "ran", reason), digest, outcome.artifact, reads, outcome.findings)
 
