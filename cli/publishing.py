@@ -1,20 +1,23 @@
-"""Writing a compile's output, and knowing whether what was written is still there.
+"""Writing a document's output folder, and knowing without reading it that it is as it was written.
 
 The receipt of a published document says what lies in which folder: name, sha256, size and time of change of each file.
-While size and time are what they were, an unchanged document's output is not even read; a file that was touched is read
-and compared, and one that was edited or deleted is written again.
+While size and time are what they were, an unchanged document's output is not even read; a file that was only touched is
+read and compared; one that was edited or deleted is written again.
 """
 
-# ruff: noqa: PTH - a library has thousands of files to look at: strings are faster than Path
+# A library has thousands of files to look at, and strings are faster than Path:
+# ruff: noqa: PTH116, PTH123
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, NamedTuple
 
+from cli.trouble import OutputFault
 from pipeline.compilation import Compilation
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental.keys import Json
@@ -22,77 +25,86 @@ from pipeline.incremental.keys import Json
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
-    """Publishes into `out`. `folders`: the folder's name there, by document path. Picklable."""
+    """A `Publish`. `out`: the folder of all output; `folders`: the name of each document's own in it, by path."""
 
     out: Path
     folders: Mapping[str, str]
     generator: GeneratorIdentity
 
     def folder(self, path: str) -> Path:
+        """Where the output of the document at `path` goes."""
         return self.out / self.folders[path]
 
     def __call__(self, compilation: Compilation) -> Json:
-        """The receipt. A failed compile writes nothing, and the receipt of what is there stays (O2).
-
-        Raises OutputError, StoreError.
-        """
+        """The receipt; of a failed compile the one before it: its output stays (O2). Raises OutputFault, StoreError."""
         receipt = compilation.receipt
         if compilation.status == "failed":
             return receipt
         folder = self.folder(compilation.path)
+        # What ran may have come to something else for the same bytes: only a recalled compile is that of its receipt.
         if compilation.recalled and receipt is not None:
-            renewed = _still_there(receipt, folder)
+            renewed = _still_there(receipt, str(folder))
             if renewed is not None:
                 return renewed
         return self._write(compilation, folder)
 
     def _write(self, compilation: Compilation, folder: Path) -> Json:
-        # An unchanged library writes nothing, and need not load what writes.
-        from pipeline.output import files_of, write  # noqa: PLC0415
+        # Most documents of a library are unchanged, and need none of this.
+        from pipeline.output import OutputError, files_of, write  # noqa: PLC0415
 
         parsed, resolved, module = compilation.parsed, compilation.resolved, compilation.module
         if parsed is None or resolved is None or module is None:
-            raise ValueError(f"{compilation.path}: a compile that succeeded has a module")
-        files = files_of(
-            compilation.sha256, parsed, resolved, compilation.positions, module, self.generator, compilation.carried
-        )
-        write(folder, files)
-        digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-        return _receipt(str(folder), digests)
+            raise AssertionError("a succeeded compile has all artifacts")
+        positions, carried = compilation.positions, compilation.carried
+        files = files_of(compilation.sha256, parsed, resolved, positions, module, self.generator, carried)
+        try:
+            write(folder, files)
+        except OutputError as error:
+            raise OutputFault(error.text("ja"), error.text("en")) from error
+        return _receipt(str(folder), {name: hashlib.sha256(data).hexdigest() for name, data in files.items()})
+
+
+class _Written(NamedTuple):
+    """A file as it was written. `time`: of its last change, in nanoseconds."""
+
+    name: str
+    digest: str
+    size: int
+    time: int
 
 
 def _receipt(folder: str, digests: Mapping[str, str]) -> Json:
-    """Of files that were just written or compared."""
+    """Of files that were just written or compared. Raises OSError."""
     entries: list[Json] = []
     for name, digest in digests.items():
         status = os.stat(f"{folder}/{name}")
-        entries.append([name, digest, status.st_size, status.st_mtime_ns])
+        entries.append([name, digest, status.st_size, status.st_mtime_ns])  # a list, as it comes back from the store
     return [folder, entries]
 
 
-def _still_there(receipt: Json, folder: Path) -> Json:
+def _still_there(receipt: Json, folder: str) -> Json:
     """The receipt, renewed if files were only touched; None if any is not what it was, or if it is of another
     folder."""
-    if not isinstance(receipt, Sequence) or len(receipt) != 2 or receipt[0] != str(folder):
-        return None
-    where, entries = receipt
-    if not isinstance(entries, Sequence):
-        return None
-    digests: dict[str, str] = {}
-    touched = False
-    for entry in entries:
-        name, digest, size, time = entry
-        path = f"{where}/{name}"
-        try:
-            status = os.stat(path)
-            if status.st_size != size:
-                return None
-            if status.st_mtime_ns != time:
-                touched = True
-                with open(path, "rb") as file:
-                    if hashlib.sha256(file.read()).hexdigest() != digest:
-                        return None
-        except OSError:
+    match receipt:
+        case [where, [*entries]] if where == folder:
+            written = [_Written(*entry) for entry in entries if isinstance(entry, list | tuple)]
+        case _:
             return None
-        digests[name] = digest
-    return _receipt(str(where), digests) if touched else receipt
+    try:
+        looks = [_look(f"{folder}/{entry.name}", entry) for entry in written]
+        if "other" in looks:
+            return None
+        return receipt if "touched" not in looks else _receipt(folder, {entry.name: entry.digest for entry in written})
+    except OSError:
+        return None
+
+
+def _look(path: str, entry: _Written) -> Literal["same", "touched", "other"]:
+    """Raises OSError."""
+    status = os.stat(path)
+    if status.st_size != entry.size:
+        return "other"
+    if status.st_mtime_ns == entry.time:
+        return "same"
+    with open(path, "rb") as file:
+        return "touched" if hashlib.sha256(file.read()).hexdigest() == entry.digest else "other"
