@@ -11,7 +11,7 @@ from pipeline.document.handover_form import OPENING as HANDOVER_OPENING
 from pipeline.document.handover_form import HandoverForms, Readable
 from pipeline.document.inline import Inline, scan_inline
 from pipeline.document.items import as_written
-from pipeline.document.parentheses import match_parentheses
+from pipeline.document.parentheses import match_brackets, match_parentheses
 from pipeline.document.text import LeafText
 
 TRIGGER = re.compile(r"使う道具|[(（]\s*(?:この|呼び出す)")
@@ -22,9 +22,10 @@ _CALL = r"[(（]\s*呼び出す\s*(?:[AaＡａ][OoＯｏ][PpＰｐ])\s*[:：]"
 _OPENING = re.compile(rf"(?P<tools>{_TOOLS})|(?P<call>{_CALL})|(?P<handover>{HANDOVER_OPENING.pattern})")
 _WORD = re.compile("使う道具")
 _BRACKETS = {"【": "】", "［": "］", "[": "]", "「": "」"}
+_ALL_BUT_LINKS = ("code", "tag", "autolink", "escape")
 _COLON = re.compile(r"\s*[:：]")
 _COLON_IN_EMPHASIS = re.compile(r"[*_]*\s*[:：]")
-_NO_COLON = re.compile(r"\s+(?![\s:：のはがをにでともへや）)])")
+_NO_COLON = re.compile(r"\s+(?![\s)）])")
 _LINE_START = re.compile(r"[ \t*_　]*")
 _OTHER_VERB = re.compile(r"渡します|渡して(?:ください|下さい)?")
 _BETWEEN = re.compile(r"[\s*_。.：:]*")
@@ -95,7 +96,7 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
     pairs = match_parentheses(mask)
     hands_over = HANDOVER_OPENING.search(mask, from_offset) is not None
     forms = HandoverForms(mask if hands_over else "")
-    tail = _tail(mask, pairs, forms, from_offset) if hands_over and below != "other" else []
+    tail = _tail(mask, pairs, forms, from_offset, below) if hands_over and below != "other" else []
     in_tail = frozenset(tail)
     position = from_offset
     while match := _OPENING.search(mask, position):
@@ -130,10 +131,10 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
     return reading
 
 
-def _tail(mask: str, pairs: dict[int, int], forms: HandoverForms, from_offset: int) -> list[int]:
+def _tail(mask: str, pairs: dict[int, int], forms: HandoverForms, from_offset: int, below: Below) -> list[int]:
     """The openings of the hand-overs that end the leaf with nothing between them, top to bottom (V1, V7).
 
-    The lowest may have the verb of a look-alike; then it stands alone (T10 d)."""
+    The one directly above a fence may have the verb of a look-alike; then it stands alone (T10 d)."""
     opening_of = {close: opening for opening, close in pairs.items()}
     tail: list[int] = []
     end = len(mask)
@@ -145,7 +146,7 @@ def _tail(mask: str, pairs: dict[int, int], forms: HandoverForms, from_offset: i
         if match is None:
             break
         if not forms.declares(match.end(), end - 1):
-            if not tail and forms.resembles(match.end(), end - 1):
+            if not tail and below == "fence" and forms.resembles(match.end(), end - 1):
                 tail.append(opening)
             break
         tail.append(opening)
@@ -162,6 +163,7 @@ def _lookalikes(reading: LeafReading, pairs: dict[int, int], from_offset: int) -
     """Text that looks like a tool declaration but is none (T10 a-c)."""
     mask, leaf = reading.mask, reading.leaf
     taken = [(found.start, found.end) for found in reversed(reading.found)]
+    brackets: dict[str, dict[int, int]] = {}
     read_to = from_offset
     for match in _WORD.finditer(mask, from_offset):
         at, behind = match.start(), match.end()
@@ -179,9 +181,12 @@ def _lookalikes(reading: LeafReading, pairs: dict[int, int], from_offset: int) -
         bracket = mask[before - 1 : before] if before > from_offset else ""
         colon = _COLON.match(mask, behind)
         if colon and bracket in _BRACKETS:
-            close = mask.find(_BRACKETS[bracket], colon.end(), line_end)
-            end = read_to = line_end if close < 0 else close + 1
-            rest = reading.written(colon.end(), line_end if close < 0 else close)
+            if bracket not in brackets:
+                text = reading.inline.mask(hide=_ALL_BUT_LINKS) if bracket == "[" else mask
+                brackets[bracket] = match_brackets(text, bracket, _BRACKETS[bracket])
+            close = brackets[bracket].get(before - 1)
+            end = read_to = line_end if close is None else close + 1
+            rest = reading.written(colon.end(), line_end if close is None else close)
             yield Lookalike("brackets", before - 1, end, f"(使う道具: {rest})")
         elif bracket and bracket in "(（":
             opening = before - 1

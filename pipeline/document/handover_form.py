@@ -100,12 +100,16 @@ def read_marks(inline: Inline, clean: str, mask: str, start: int, end: int) -> t
         position = begin
         while codes and codes[0].end <= stop:
             code = codes.pop(0)
-            part += [clean[position : code.start].strip(), code_content(inline.text[code.inner_start : code.inner_end])]
+            part += [_plain(clean[position : code.start]), code_content(inline.text[code.inner_start : code.inner_end])]
             position = code.end
-        part.append(clean[position:stop].strip())
+        part.append(_plain(clean[position:stop]))
         marks += [mark for mark in part if mark] or [""]
         begin = stop + 1
     return tuple(marks)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\n", " ").strip()
 
 
 def code_content(inner: str) -> str:

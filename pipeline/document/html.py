@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from pipeline.document.inline import MASKED
+from pipeline.document.inline import MASKED, TAG
 
 _COMMENT = re.compile(r"<!--(?:>|->|.*?-->|.*)", re.DOTALL)
-_TAG = re.compile(r"<[A-Za-z/?!][^<>]*>")
+_TAG = re.compile(rf"{TAG.pattern}|</?[A-Za-z][^<>]*>")
+"""A tag of CommonMark's, or what comes close: the first tag of an HTML block need not be a right one."""
 
 
 def without_comments(text: str) -> str:

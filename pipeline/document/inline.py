@@ -71,7 +71,7 @@ _AUTOLINK = re.compile(
     r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*>"
 )
 _SPACE = r"[ \t\n]"
-_TAG = re.compile(
+TAG = re.compile(
     rf"<[A-Za-z][A-Za-z0-9-]*+"
     rf"(?:{_SPACE}++[A-Za-z_:][A-Za-z0-9_.:-]*+(?:{_SPACE}*+={_SPACE}*+(?:[^ \t\n\"'=<>`]++|'[^']*+'|\"[^\"]*+\"))?+)*+"
     rf"{_SPACE}*+/?>"
@@ -163,7 +163,7 @@ class _Scanner:
         text = self.text
         if match := _AUTOLINK.match(text, at):
             return self.add("autolink", at, match.end())
-        if match := _TAG.match(text, at):
+        if match := TAG.match(text, at):
             return self.add("tag", at, match.end())
         end = -1
         if text.startswith("<!--", at):

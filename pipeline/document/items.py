@@ -58,37 +58,35 @@ def split_items(mask: str, start: int, end: int) -> list[tuple[int, int]]:
     return extents
 
 
-def split_suffixes(text: str) -> tuple[str, tuple[str, ...], bool]:
-    """`NAME の CATEGORY` apart from what may follow it: the contents of the parentheses, in order, and whether のみ
-    stands there.
+def split_suffixes(mask: str, start: int, end: int) -> tuple[int, list[tuple[int, int]], bool]:
+    """Where the `NAME の CATEGORY` of the item `mask[start:end]` ends, and what follows it: the insides of the
+    parentheses, in order, and whether のみ stands there.
     """
-    groups: list[str] = []
+    groups: list[tuple[int, int]] = []
     only = False
-    end = len(text)
     while True:
-        while end and text[end - 1].isspace():
+        while end > start and mask[end - 1].isspace():
             end -= 1
-        if text.endswith(_ONLY, 0, end):
+        if mask.endswith(_ONLY, start, end):
             only = True
             end -= len(_ONLY)
-        elif end and text[end - 1] in CLOSING:
+        elif end > start and mask[end - 1] in CLOSING:
             depth, at = 0, end - 1
-            while at >= 0:
-                if text[at] in CLOSING:
+            while at >= start:
+                if mask[at] in CLOSING:
                     depth += 1
-                elif text[at] in OPENING:
+                elif mask[at] in OPENING:
                     depth -= 1
                     if not depth:
                         break
                 at -= 1
-            if at < 0:
+            if at < start:
                 break
-            groups.append(text[at + 1 : end - 1].strip())
+            groups.append((at + 1, end - 1))
             end = at
         else:
             break
-    groups.reverse()
-    return text[:end], tuple(groups), only
+    return end, groups[::-1], only
 
 
 def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anchors: Anchors) -> tuple[Item, ...]:
@@ -100,7 +98,8 @@ def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anch
         if first == last:
             items.append(Item("", "", (), False, anchors.add(leaf.span(first, min(first + 1, len(leaf.text))))))
             continue
-        text = one_line(clean[first:last])
-        head, groups, only = split_suffixes(text)
+        head_end, insides, only = split_suffixes(mask, first, last)
+        groups = tuple(clean[begin:stop].replace("\n", " ").strip() for begin, stop in insides)
+        head, text = one_line(clean[first:head_end]), one_line(clean[first:last])
         items.append(Item(text, head, groups, only, anchors.add(leaf.span(first, last))))
     return tuple(items)

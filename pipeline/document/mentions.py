@@ -10,7 +10,7 @@ from pipeline.document.inline import scan_inline
 from pipeline.document.text import LeafText
 
 _INLINE = re.compile(r"[<\\]|\]\(|\]\[")
-_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*://|mailto:)[!-;=?-~]+")
+_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*://|mailto:|(?<![A-Za-z0-9_-])www\.)[!-;=?-~]+")
 _HIDING = ("comment", "tag", "autolink", "tail")
 
 
@@ -26,7 +26,7 @@ def mentionable(
         text = mask
     elif _INLINE.search(text):
         holes += [(span.start, span.end) for span in scan_inline(text, labels).spans if span.kind in _HIDING]
-    if ":" in text:
+    if ":" in text or "www." in text:
         holes += [match.span() for match in _URL.finditer(text)]
     holes.sort()
     position = 0

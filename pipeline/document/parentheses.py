@@ -13,10 +13,19 @@ def match_parentheses(mask: str) -> dict[int, int]:
     """The offset of the closing parenthesis for each opening one that is closed. One pass, so that a million open
     ones cost no more.
     """
+    return _match(mask, _PARENTHESIS, OPENING)
+
+
+def match_brackets(mask: str, opening: str, closing: str) -> dict[int, int]:
+    """The same for one kind of bracket."""
+    return _match(mask, re.compile(f"[{re.escape(opening + closing)}]"), opening)
+
+
+def _match(mask: str, bracket: re.Pattern[str], opening: str) -> dict[int, int]:
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    for match in _PARENTHESIS.finditer(mask):
-        if match.group() in OPENING:
+    for match in bracket.finditer(mask):
+        if match.group() in opening:
             opened.append(match.start())
         elif opened:
             pairs[opened.pop()] = match.start()

@@ -4,6 +4,7 @@ order.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.document.blocks import Block, read_blocks
 from pipeline.document.declarations import TRIGGER, Below, Found, LeafReading, declarations_in_code, read_leaf
 from pipeline.document.handover_form import read_marks
-from pipeline.document.html import text_mask
+from pipeline.document.html import text_mask, without_comments
 from pipeline.document.inline import scan_inline
 from pipeline.document.items import as_written, one_line, read_items
 from pipeline.document.mentions import mentionable
@@ -82,7 +83,7 @@ class _Reader:
         self.fences: list[Fence] = []
         self.fence_of: dict[int, int] = {}
         self.leaf_at: dict[int, LeafText] = {}
-        self.last_line = max((n for n, line in enumerate(source.lines, 1) if line.strip()), default=0)
+        self.last_line = max((n for n, line in enumerate(source.lines, 1) if line.strip(" \t")), default=0)
 
     # ------------------------------------------------------------------------------------------ the whole
 
@@ -166,7 +167,7 @@ class _Reader:
             first = self.blocks[item + 1]
             if first.kind == "paragraph" and first.lines:
                 listed[item + 1] = min(len(first.lines[0].text) + 1, len(self.leaf(item + 1).text))
-            elif not (first.kind == "html" and not block_values(self.leaf(item + 1).text, html=True)):
+            elif not (first.kind == "html" and not without_comments(self.leaf(item + 1).text).strip()):
                 self.unreadable_items.add(item + 1)
         return listed
 
@@ -219,10 +220,10 @@ class _Reader:
 
     def take_fence(self, part: _Part, index: int) -> None:
         block = self.blocks[index]
-        words = block.info.split(None, 1)
+        language = re.split("[ \t]", block.info.strip(" \t"), maxsplit=1)[0]
         end = len(self.source.lines[block.line - 1]) + 1
         anchor = self.anchors.add(Span(block.line, block.column, block.line, end))
-        fence = Fence(words[0] if words else None, block.text, anchor)
+        fence = Fence(language or None, block.text, anchor)
         self.fences.append(fence)
         part.all_fences.append(len(self.fences) - 1)
         if not fence.blank:

@@ -86,7 +86,7 @@ def _literals(argument: str, block: str) -> Iterator[str]:
     """
     if argument not in block:
         return
-    name = rf"{_WORD_START}{re.escape(argument)}{_WORD_END}\s*{CODE_CLOSE}?\s*(?:[:：]|は)\s*"
+    name = rf"{_WORD_START}{re.escape(argument)}{_WORD_END}\s*{CODE_CLOSE}?\s*(?:[:：]|は)\s*{CODE_CLOSE}?\s*"
     for match in re.finditer(name + _VALUE, block):
         run = match.group("run")
         if run is not None:

@@ -11,7 +11,7 @@ from catalog.view import CatalogView
 from pipeline.artifacts import Fence, Handover, HandoverDeclaration
 from pipeline.document.reader import TYPESCRIPT
 from pipeline.resolution.arguments import JsonValue, NoValue, Scope, Value, find_value
-from pipeline.resolution.items import ItemFault, ItemReading, read_item, select
+from pipeline.resolution.items import NONE_WORD, ItemFault, ItemReading, read_item, select
 from pipeline.resolution.placeholders import placeholder_faults
 
 Resolution = tuple[Handover | None, list[ItemFault]]
@@ -35,12 +35,13 @@ def resolve_handover(
     fault = _unreadable_words(declaration, readings)
     if fault is not None:
         return None, [fault]
-    names = tuple(dict.fromkeys(reading.name for reading in readings))
+    names = tuple(dict.fromkeys(reading.name for reading in readings if not reading.none))
     if len(names) > 1:
         return None, [ItemFault("handover-several-tools", "", (*written, ("tools", names)))]
     tool = readings[0].tool
-    if tool is None or tool.kind != "mcp":
-        return None, [ItemFault("handover-not-mcp", "", (*written, ("tool", names[0])))]
+    if tool is None or tool.kind != "mcp" or any(reading.none for reading in readings):
+        unfit = NONE_WORD if any(reading.none for reading in readings) else readings[0].name
+        return None, [ItemFault("handover-not-mcp", "", (*written, ("tool", unfit)))]
     read_only = readings[0].read_only
     if any(reading.read_only != read_only for reading in readings):
         return None, [ItemFault("handover-mixed-read-only", "", written)]

@@ -115,7 +115,7 @@ def _split(head: str, catalog: CatalogView) -> tuple[str, str | None]:
         if position < 0:
             break
         name, category = head[:position].strip(), head[position + 1 :].strip()
-        if catalog.tool(name) is not None:
+        if catalog.tool(name) is not None or catalog.known_word(name):
             return name, category
         first = first or (name, category)
     return first or (head, None)

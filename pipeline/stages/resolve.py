@@ -132,7 +132,7 @@ class _Resolver:
                 if reading.tool is not None and not reading.faults:
                     self.tools[reading.tool.name] = reading.tool
                     grants[reading.grant()] = None
-        if place != "outside" and any(not reading.none and reading.item.text for reading in readings):
+        if place != "outside" and not all(reading.none for reading in readings):
             written = {item.anchor: d.written for d in section.tools for item in d.items}
             for reading in readings:
                 if reading.none:
