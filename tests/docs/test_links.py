@@ -13,7 +13,7 @@ from .snippets import ROOT
 
 PAGES = sorted(
     path
-    for pattern in ("*.md", "docs/*.md", "docs/decisions/*.md", "docs/codes/*.md", "examples/README*.md")
+    for pattern in ("*.md", "docs/*.md", "docs/decisions/*.md", "docs/codes/*.md", "examples/README*.markdown")
     for path in ROOT.glob(pattern)
 )
 
