@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 from cli.batch_worker import Answer, Broken, Compiled, Document, Item, Job, Outcome, Worker
 from cli.trouble import SYSTEM_FAULTS
 from pipeline.compiler import NO_PROJECT, Compiler, Input
-from pipeline.incremental.overlay import Overlay
 from pipeline.incremental.report import StageReport
 from pipeline.project import Project, ProjectDocument, ProjectView
 
@@ -77,6 +76,8 @@ def plan_one(
     document: Document, job: Job[T], *, siblings: Callable[[], Iterable[Document]] = no_siblings
 ) -> tuple[StageReport, ...]:
     """What compiling the document would run, and why (`aop why`). Leaves nothing behind. Raises OSError, StoreError."""
+    from pipeline.incremental.overlay import Overlay  # noqa: PLC0415 - a compile needs none
+
     with job.open_store() as store:
         compiler = Compiler(job.catalog, Overlay(store), job.generator, job.options)
         source = Input(document.path, document.read())

@@ -20,7 +20,6 @@ from pipeline.generators.protocol import Generator
 from pipeline.incremental import keys, record
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.keys import Json
-from pipeline.incremental.overlay import Overlay
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.recall import RecalledParts, holds
 from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
@@ -200,7 +199,7 @@ class Compiler:
             compilation.receipt = receipt
             key = self._record_keys(compilation.path)[0]
             for entry in record.from_traces(self.store.get_traces(key)[:1]):
-                changed = Record(entry.head._replace(receipt=receipt), entry.tail)
+                changed = Record(entry.head._replace(receipt=receipt), entry.findings, entry.tail)
                 self.store.add_trace(key, changed.to_bytes())
 
     def plan(
@@ -210,6 +209,8 @@ class Compiler:
 
         Parse and resolve do run if they must: what comes behind them cannot be known else.
         """
+        from pipeline.incremental.overlay import Overlay  # noqa: PLC0415 - a compile needs none
+
         sha256 = hashlib.sha256(document.data).hexdigest()
         known = self.records([document.path])[document.path]
         recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
@@ -292,9 +293,8 @@ class Compiler:
             "" if assembly is None else assembly.digest,
             tuple(PhaseRecord(section.number, "", "") for section in sections) if assembly is None else assembly.phases,
             reads,
-            run.made.findings,
         )
-        self.store.add_trace(self._record_keys(compilation.path)[0], Record(head, tail).to_bytes())
+        self.store.add_trace(self._record_keys(compilation.path)[0], Record(head, run.made.findings, tail).to_bytes())
 
     # ---------------------------------------------------------------------------------------------- settings
 

@@ -50,7 +50,7 @@ class RecalledParts:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return self._record.tail.findings
+        return self._record.findings
 
     @cached_property
     def stages(self) -> tuple[StageReport, ...]:

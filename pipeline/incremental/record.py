@@ -2,8 +2,8 @@
 the next compile compares with to say why something runs (R3).
 
 A path's records are the traces of one key, newest first: the newest is the document's previous compile, and an older
-one answers at once when an edit was taken back. Its bytes are two lines of JSON. The first is all that an unchanged
-document needs; the second is decoded only when something is looked at.
+one answers at once when an edit was taken back. Its bytes are three lines of JSON: what tells whether a document is
+unchanged, its findings, and the rest, each decoded only when it is asked for.
 """
 
 from __future__ import annotations
@@ -57,10 +57,8 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The second line. `versions`: of each stage, by its name; `options`: those of parse; the others are digests or "".
-
-    `findings`: all of them, as detected.
-    """
+    """The third line. `versions`: of each stage, by its name; `options`: those of parse; the others are digests or
+    ""."""
 
     versions: dict[str, str]
     options: tuple[Json, ...]
@@ -69,15 +67,21 @@ class Tail:
     module: str
     phases: tuple[PhaseRecord, ...]
     reads: Reads | None
-    findings: tuple[Finding, ...]
 
 
 class Record:
-    """One record. Immutable; the tail is decoded when it is first asked for."""
+    """One record. Immutable."""
 
-    def __init__(self, head: Head, tail: Tail | bytes) -> None:
+    def __init__(self, head: Head, findings: tuple[Finding, ...] | bytes, tail: Tail | bytes) -> None:
         self.head = head
+        self._findings = findings
         self._tail = tail
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """All of them, as detected. Raises what `tail` does."""
+        found = self._findings
+        return unpack_findings(json.loads(found)) if isinstance(found, bytes) else found
 
     @cached_property
     def tail(self) -> Tail:
@@ -88,7 +92,7 @@ class Record:
         tail = self.tail
         facts = keys.encode((tail.versions, tail.options, tail.parsed, tail.resolved, tail.module, tail.phases))
         reads = "null" if tail.reads is None else tail.reads.text
-        return f"{keys.encode(self.head)}\n[{facts},{reads},{findings_text(tail.findings)}]".encode("ascii")
+        return f"{keys.encode(self.head)}\n{findings_text(self.findings)}\n[{facts},{reads}]".encode("ascii")
 
 
 def record_key(path: str, check: bool) -> str:
@@ -98,11 +102,12 @@ def record_key(path: str, check: bool) -> str:
 
 def from_bytes(data: bytes) -> Record | None:
     """The record, None for bytes that are none: then the document counts as one that was never compiled."""
-    head, _, tail = data.partition(b"\n")
     try:
+        head, findings, tail = data.split(b"\n")
         document, setup, status, kind, name, calls, catalog, project, again, receipt = json.loads(head)
         return Record(
             Head(document, setup, status, kind, name, tuple(calls), catalog, project, again, receipt),
+            findings,
             tail,
         )
     except (ValueError, TypeError):
@@ -110,7 +115,7 @@ def from_bytes(data: bytes) -> Record | None:
 
 
 def _decode_tail(data: bytes) -> Tail:
-    (versions, options, parsed, resolved, module, phases), reads, findings = json.loads(data)
+    (versions, options, parsed, resolved, module, phases), reads = json.loads(data)
     return Tail(
         versions,
         tuple(options),
@@ -119,7 +124,6 @@ def _decode_tail(data: bytes) -> Tail:
         module,
         tuple(PhaseRecord(number, unit, code, tuple(carried)) for number, unit, code, carried in phases),
         None if reads is None else reads_from_json(reads),
-        unpack_findings(findings),
     )
 
 
