@@ -19,11 +19,11 @@ def options() -> dict[str, set[str]]:
     """By command (`compile`, `cache stats`): its options."""
     found: dict[str, set[str]] = {}
 
-    def visit(command: typer.core.TyperCommand | typer.core.TyperGroup, name: str) -> None:
+    def visit(command: object, name: str) -> None:
         if isinstance(command, typer.core.TyperGroup):
             for child, entry in command.commands.items():
                 visit(entry, f"{name} {child}".strip())
-        else:
+        elif isinstance(command, typer.core.TyperCommand):
             names = {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
             found[name] = names - {"--help"}
 
