@@ -86,7 +86,8 @@ def read_module(source: str, most_code: int) -> DeclaredModule:
 
 _LARGE = 1 << 20
 _COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=]")
-_STRING = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?')
+# Possessive, and never failing once it has begun: linear in any text, and without a stack.
+_STRING = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?')
 
 
 def _code_size(source: str) -> int:

@@ -1,0 +1,164 @@
+"""Canonical JSON of artifacts (R1, R4): equal values have equal bytes, and nothing but such bytes is read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import canonical
+from pipeline.artifacts import (
+    SCHEMA_VERSION,
+    At,
+    CallDeclaration,
+    Fault,
+    Fence,
+    Grant,
+    Handover,
+    HandoverDeclaration,
+    Item,
+    Module,
+    ParsedDocument,
+    PhaseCode,
+    Pin,
+    Positions,
+    Span,
+    ToolDeclaration,
+    UnitHandover,
+    Verdict,
+)
+from pipeline.canonical import UnreadableArtifact, digest, dumps, dumps_as, loads, loads_as
+from pipeline.diagnostics.findings import Finding
+from pipeline.stages.generate import units_of
+from tests.generate.samples import WEEKLY, codes_of, module_of
+
+KINDS = (
+    Fence,
+    Item,
+    ToolDeclaration,
+    CallDeclaration,
+    HandoverDeclaration,
+    Pin,
+    Grant,
+    Handover,
+    UnitHandover,
+    PhaseCode,
+)
+WHOLE = (Module, Verdict, Finding)
+
+
+@pytest.mark.parametrize("kind", KINDS + WHOLE)
+def test_every_kind_of_value_survives(kind: type[object]) -> None:
+    """Whatever values its fields may have: what was written is what is read, to the type of each part."""
+
+    @given(st.from_type(kind))
+    def survives(value: object) -> None:
+        data = dumps(value)
+        again = loads(data, kind)
+        assert again == value
+        assert repr(again) == repr(value)
+        assert dumps(again) == data
+
+    survives()
+
+
+def test_whole_documents_survive() -> None:
+    """The artifacts that stages hand on, with what the kinds above are put together to."""
+    unit = units_of(WEEKLY.parsed, WEEKLY.resolved)[1]
+    for value in (WEEKLY.parsed, WEEKLY.resolved, unit, codes_of(WEEKLY)[1], module_of(WEEKLY)):
+        assert loads(dumps(value), type(value)) == value
+
+
+def test_positions_and_other_types_without_a_class_survive() -> None:
+    """Tuples are written by the type that they are said to have."""
+    positions: Positions = (Span(1, 2, 3, 4), Span(5, 6, 7, 8))
+    assert loads_as(dumps_as(positions, Positions), Positions) == positions
+    assert loads_as(dumps_as((At(3, 1), None), tuple[At | None, ...]), tuple[At | None, ...]) == (At(3, 1), None)
+
+
+def test_the_bytes_are_compact_and_name_their_kind_and_version() -> None:
+    """Field names are not in them, text is as it is, and nothing depends on the order of anything."""
+    assert dumps(Module("あ\n", ((1, 2, 3),))) == f'["Module",{SCHEMA_VERSION},["あ\\n",[[1,2,3]]]]'.encode()
+    assert (
+        dumps(Verdict((Fault("fence", None, "x", 2),)))
+        == f'["Verdict",{SCHEMA_VERSION},[[["fence",null,"x",2]]]]'.encode()
+    )
+
+
+def test_equal_values_have_equal_digests_and_others_have_not() -> None:
+    """Made twice, a value has one digest; with one character changed it has another."""
+    assert digest(module_of(WEEKLY)) == digest(module_of(WEEKLY))
+    assert digest(WEEKLY.parsed) != digest(replace(WEEKLY.parsed, name="月次報告"))
+    assert digest(Finding("x", At(0), 1, (("a", 1),))) != digest(Finding("x", At(0), 1, (("a", "1"),)))
+
+
+BROKEN = {
+    "nothing": b"",
+    "no JSON": b"[",
+    "not UTF-8": b'["Module",1,["\xff",[]]]',
+    "no envelope": b'{"source":""}',
+    "another kind": dumps(Verdict()),
+    "another version": f'["Module",{SCHEMA_VERSION + 1},["",[]]]'.encode(),
+    "a field less": f'["Module",{SCHEMA_VERSION},[""]]'.encode(),
+    "a field more": f'["Module",{SCHEMA_VERSION},["",[],1]]'.encode(),
+    "a number for a string": f'["Module",{SCHEMA_VERSION},[1,[]]]'.encode(),
+    "a string for a number": f'["Module",{SCHEMA_VERSION},["",[["1",2,3]]]]'.encode(),
+    "a boolean for a number": f'["Module",{SCHEMA_VERSION},["",[[true,2,3]]]]'.encode(),
+    "a float for a number": f'["Module",{SCHEMA_VERSION},["",[[1.0,2,3]]]]'.encode(),
+    "an object for an array": f'["Module",{SCHEMA_VERSION},["",{{}}]]'.encode(),
+    "a tuple too short": f'["Module",{SCHEMA_VERSION},["",[[1,2]]]]'.encode(),
+    "too deep": b"[" * 100_000,
+    "a huge number": f'["Module",{SCHEMA_VERSION},["",[[{"9" * 5000},2,3]]]]'.encode(),
+}
+
+
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN.keys())
+def test_damaged_and_foreign_bytes_are_a_typed_error(data: bytes) -> None:
+    """Nothing is guessed, coerced or left out."""
+    with pytest.raises(UnreadableArtifact, match="run the stage again"):
+        loads(data, Module)
+
+
+@given(st.binary(), st.integers(0, 10_000))
+def test_any_damage_is_found_or_harmless(piece: bytes, place: int) -> None:
+    """Bytes put over a real artifact: a typed error, or a value whose own bytes are canonical."""
+    data = dumps(WEEKLY.parsed)
+    damaged = data[:place] + piece + data[place + len(piece) :]
+    try:
+        value = loads(damaged, ParsedDocument)
+    except UnreadableArtifact:
+        return
+    assert loads(dumps(value), ParsedDocument) == value
+
+
+def test_a_literal_and_a_union_hold_only_what_they_name() -> None:
+    """A kind that no artifact has, and a slot that is none, are refused."""
+    with pytest.raises(UnreadableArtifact):
+        loads(dumps(WEEKLY.parsed).replace(b'"multi"', b'"many"'), ParsedDocument)
+    code = codes_of(WEEKLY)[0]
+    assert code is not None
+    with pytest.raises(UnreadableArtifact):
+        loads(dumps(code).replace(b'"NumberSlot"', b'"OtherSlot"'), PhaseCode)
+
+
+def test_a_class_that_has_no_canonical_form_is_a_mistake_of_ours() -> None:
+    """Found when it is first written, not when it is read."""
+    with pytest.raises(TypeError):
+        dumps({"a": 1})
+    with pytest.raises(TypeError):
+        dumps_as(1, Item | CallDeclaration | tuple[int, ...])
+
+
+def test_lone_surrogates_survive() -> None:
+    """A file's name may hold one, and a finding's argument may be a file's name."""
+    item = Item("\ud800", "", (), False, 0)
+    value = ToolDeclaration("\udcff", (item,), 1)
+    assert loads(dumps(value), ToolDeclaration) == value
+
+
+def test_the_envelope_is_plain_json() -> None:
+    """Any tool can read it."""
+    assert json.loads(canonical.dumps(WEEKLY.resolved))[0] == "ResolvedDocument"
