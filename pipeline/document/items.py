@@ -11,6 +11,7 @@ from pipeline.document.text import Anchors, LeafText
 _TOKEN = re.compile(r"[()（）,+、，＋]|(?<=\s)と(?=\s)")
 _WHITE = re.compile(r"\s+")
 _ONLY = "のみ"
+_NO_CATEGORY = re.compile(r"[^の]+の")
 
 
 def one_line(text: str) -> str:
@@ -29,21 +30,18 @@ def as_written(text: str, start: int, end: int) -> str:
     return line if whole else line[: MAX_WRITTEN - 1] + "…"
 
 
-def split_items(mask: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The extents of the items in `mask[start:end]`, trimmed. An empty item has no extent and stands at the next
-    separator (or `end`).
+def split_items(mask: str, start: int, end: int) -> list[tuple[int, int, int]]:
+    """For each item in `mask[start:end]`: where it begins and ends, trimmed, and where the next separator (or `end`)
+    stands. An empty item has no extent and begins there (T1).
     """
-    extents: list[tuple[int, int]] = []
+    extents: list[tuple[int, int, int]] = []
     depth, begin = 0, start
 
     def close(at: int) -> None:
         piece = mask[begin:at]
         stripped = piece.strip()
-        if not stripped:
-            extents.append((at, at))
-            return
-        first = begin + len(piece) - len(piece.lstrip())
-        extents.append((first, first + len(stripped)))
+        first = begin + len(piece) - len(piece.lstrip()) if stripped else at
+        extents.append((first, first + len(stripped), at))
 
     for match in _TOKEN.finditer(mask, start, end):
         token = match.group()
@@ -94,12 +92,11 @@ def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anch
     hidden, too.
     """
     items = []
-    for first, last in split_items(mask, start, end):
-        if first == last:
-            items.append(Item("", "", (), False, anchors.add(leaf.span(first, min(first + 1, len(leaf.text))))))
-            continue
+    for first, last, separator in split_items(mask, start, end):
         head_end, insides, only = split_suffixes(mask, first, last)
-        groups = tuple(clean[begin:stop].replace("\n", " ").strip() for begin, stop in insides)
         head, text = one_line(clean[first:head_end]), one_line(clean[first:last])
-        items.append(Item(text, head, groups, only, anchors.add(leaf.span(first, last))))
+        groups = tuple(clean[begin:stop].replace("\n", " ").strip() for begin, stop in insides)
+        lacking = not text or _NO_CATEGORY.fullmatch(head) is not None
+        extent = (separator, min(separator + 1, len(leaf.text))) if lacking else (first, last)
+        items.append(Item(text, head, groups, only, anchors.add(leaf.span(*extent))))
     return tuple(items)

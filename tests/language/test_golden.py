@@ -10,11 +10,8 @@ import pytest
 
 from tests.language.golden import HERE, Case, cases, read_lines, summary
 
-
 FILES = sorted(HERE.glob("*.md"))
-CASES = [
-    pytest.param(file, case, id=f"{file.stem}-{case.title}") for file in FILES for case in cases(read_lines(file))
-]
+CASES = [pytest.param(file, case, id=f"{file.stem}-{case.title}") for file in FILES for case in cases(read_lines(file))]
 
 
 @pytest.mark.parametrize(("file", "case"), CASES)
