@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
@@ -32,8 +31,7 @@ _UNITS: Final = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 
 _SIZE: Final = re.compile(r"([0-9]{1,12})\s*([a-z]*)", re.ASCII | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """What `aop compile` and `aop check` were given, as written; None where nothing was."""
 
     documents: tuple[str, ...] = ()
@@ -51,8 +49,7 @@ class Words:
     color: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What every command that reads a document is told. `catalog` None: the shipped one. `max_bytes` in bytes."""
 
     catalog: tuple[Path, ...] | None
@@ -61,8 +58,7 @@ class Setting:
     max_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """`check`: nothing is generated or written. `jobs` None: as many as there are cores."""
 
     check: bool

@@ -8,21 +8,23 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from cli import streams
 from cli.arguments import Options
 from cli.batch import Document, Job, Outcome, Progress, compile_many, no_progress, no_siblings
 from cli.discovery import STDIN, Selection
 from cli.documents import STDIN_PATH, document_of, open_catalog, siblings_of
-from cli.publishing import Publisher
 from cli.reading import read_stdin
 from cli.report import Report, Reporter
+from pipeline.artifacts import Fault, PhaseCode, Unit
 from pipeline.compiler import Options as CompilerOptions
-from pipeline.generators.protocol import Generator
-from pipeline.generators.registry import default_registry
+from pipeline.generators.protocol import Generator, GeneratorIdentity
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import Store
+
+if TYPE_CHECKING:
+    from cli.publishing import Publisher
 
 
 class Compiling:
@@ -30,7 +32,7 @@ class Compiling:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._generator: Generator = default_registry().find()
+        self._generator = _generator(options)
         self._resources = ExitStack()
         self._open_store = self._store()
 
@@ -77,7 +79,9 @@ class Compiling:
         )
 
     def _publisher(self, selection: Selection, stdin: bytes) -> Publisher:
-        from pipeline.folders import folders  # noqa: PLC0415 - `aop check` writes nothing
+        # Loaded here because `aop check` writes nothing.
+        from cli.publishing import Publisher  # noqa: PLC0415
+        from pipeline.folders import folders  # noqa: PLC0415
 
         # A file's folder is called after the file, that of standard input after what it holds.
         named = [(path, self._name(stdin) if path == STDIN else "") for path, _ in selection.documents]
@@ -105,3 +109,22 @@ class Compiling:
             scratch = self._resources.enter_context(TemporaryDirectory(prefix="aop-"))
             return partial(TellingStore, Path(scratch), options.setting.lang)
         return partial(TellingStore, options.store, options.setting.lang)
+
+
+class NoGenerator:
+    """Where nothing is generated: a `Generator` that is never asked to."""
+
+    @property
+    def identity(self) -> GeneratorIdentity:
+        return GeneratorIdentity("none", "")
+
+    def generate(self, unit: Unit, faults: tuple[Fault, ...]) -> PhaseCode:
+        raise AssertionError("a check generates nothing")
+
+
+def _generator(options: Options) -> Generator:
+    if options.check:
+        return NoGenerator()
+    from pipeline.generators.registry import default_registry  # noqa: PLC0415 - `aop check` does without
+
+    return default_registry().find()

@@ -9,7 +9,6 @@ files are followed, links to folders inside a folder are not: they could lead in
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import stat
@@ -124,6 +123,8 @@ class _Search:
     def _matching(self, pattern: str) -> list[_Found]:
         if not _MAGIC.search(pattern):
             raise Trouble("discover.missing", path=pattern)
+        import glob  # noqa: PLC0415 - a shell has expanded most patterns
+
         self.several = True
         found: list[_Found] = []
         for match in sorted(glob.iglob(pattern, recursive=True), key=_parts):

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from cli.arguments import Format
 from cli.discovery import STDIN
 from cli.documents import STDIN_PATH
-from cli.publishing import Publisher
 from cli.reading import read_file
 from pipeline.compilation import Compilation
-from pipeline.diagnostics.bind import Diagnostic, bind
 from pipeline.diagnostics.lang import Lang
 from pipeline.incremental.record import Status
 
 if TYPE_CHECKING:
+    from cli.publishing import Publisher
+    from pipeline.diagnostics.bind import Diagnostic
     from pipeline.diagnostics.sarif import Checked
 
 
@@ -58,8 +58,7 @@ class Reporter:
 
     def __call__(self, compilation: Compilation) -> Report:
         """Raises StoreError."""
-        findings = compilation.findings
-        found = bind(findings, compilation.positions, self.lang) if findings else []
+        found = self._found(compilation)
         path = STDIN if compilation.path == STDIN_PATH else compilation.path
         written = self.publisher is not None and compilation.status == "succeeded"
         output = self.publisher.folder(compilation.path).as_posix() if self.publisher is not None and written else None
@@ -81,7 +80,15 @@ class Reporter:
         calls = parsed is not None and any(phase.calls for phase in parsed.phases)
         return report._replace(ran=any(stage.outcome == "ran" for stage in compilation.stages), calls=calls)
 
-    # Each form's renderer is loaded only where it has something to render.
+    # Most documents have no diagnostic, and each form's renderer is loaded only where it has something to render.
+
+    def _found(self, compilation: Compilation) -> list[Diagnostic]:
+        findings = compilation.findings
+        if not findings:
+            return []
+        from pipeline.diagnostics.bind import bind  # noqa: PLC0415
+
+        return bind(findings, compilation.positions, self.lang)
 
     def _text(self, compilation: Compilation, path: str, found: Sequence[Diagnostic], output: str | None) -> str:
         match self.format:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
 from pipeline.compilation import Made
 from pipeline.diagnostics.codes import CODES
 from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
-from pipeline.incremental.assembly import Assembler, Assembly
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
@@ -18,6 +18,9 @@ from pipeline.incremental.report import StageReport, skipped
 from pipeline.incremental.shelf import Shelf
 from pipeline.incremental.steps import ParseStep, ResolveStep, resolve_step
 from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
+
+if TYPE_CHECKING:
+    from pipeline.incremental.assembly import Assembly
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,9 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
     if setting.check or _failed(findings):
         reports = skipped([section.number for section in document.phases], setting.check)
     else:
+        # A check generates nothing, and need not wait for what generates and verifies to be loaded.
+        from pipeline.incremental.assembly import Assembler  # noqa: PLC0415
+
         assembler = Assembler(
             setting.shelf,
             setting.generator,
