@@ -61,7 +61,7 @@ def _compared(folder: str) -> str:
 def safe_name(text: str) -> str:
     """A folder name for `text`: visible, within `MAX_BYTES`, neither hidden nor reserved nor a way out; itself where
     it is one."""
-    name = _UNSAFE.sub("_", text).strip(". ").lstrip("~-") or "document"
+    name = _UNSAFE.sub("_", text).lstrip(". ~-").rstrip(". ") or "document"
     if _RESERVED.match(name):
         name = f"_{name}"
     encoded = name.encode("utf-8", "surrogatepass")
