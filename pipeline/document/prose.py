@@ -18,6 +18,10 @@ NextFence = Callable[[], int | None]
 """The index of the next fence in order; None for a blank one, which goes nowhere (I1)."""
 
 
+_MAX_MARKS = 30
+"""Containers inside this many others have no marks of their own: each line could repeat 10,000 of them."""
+
+
 class _Writer:
     """Writes leaves with the marks of the containers around them: `first` for the next line, `rest` for the ones
     behind it.
@@ -35,6 +39,8 @@ class _Writer:
 
     def open(self, block: Block) -> None:
         self.outer.append(self.rest)
+        if len(self.outer) > _MAX_MARKS:
+            return
         if block.kind == "quote":
             self.first, self.rest = self.first + "> ", self.rest + "> "
         elif block.kind == "list":
@@ -81,9 +87,7 @@ def _common(one: str, other: str) -> str:
     return one[:length]
 
 
-def write_prose(
-    blocks: Sequence[Block], source_lines: Sequence[str], next_fence: NextFence, *, skip_first: bool
-) -> tuple[Segment, ...]:
+def write_prose(blocks: Sequence[Block], next_fence: NextFence, *, skip_first: bool) -> tuple[Segment, ...]:
     """The blocks' prose. `skip_first` leaves out the section's own heading. Segments are whole lines, joined by
     line ends.
     """
@@ -94,24 +98,19 @@ def write_prose(
         elif block.nesting == -1:
             writer.close()
         elif index or not skip_first:
-            _write(writer, block, source_lines, next_fence)
+            _write(writer, block, next_fence)
     writer.flush()
     return tuple(writer.segments)
 
 
-def _write(writer: _Writer, block: Block, source_lines: Sequence[str], next_fence: NextFence) -> None:
+def _write(writer: _Writer, block: Block, next_fence: NextFence) -> None:
     kind = block.kind
     if kind == "fence":
         fence = next_fence()
         if fence is not None:
             writer.fence(fence)
         return
-    if kind == "rule":
-        lines = ["---"]
-    elif kind == "definition":
-        lines = [line.lstrip(" \t>") for line in source_lines[block.line - 1 : block.end_line - 1]]
-    else:
-        lines = [line.text for line in block.lines]
+    lines = ["---"] if kind == "rule" else [line.text for line in block.lines]
     if kind in ("paragraph", "heading"):
         if any("<!--" in line for line in lines):
             lines = _without_inline_comments("\n".join(lines)).split("\n")

@@ -345,9 +345,7 @@ class _Reader:
 
     def finish(self, part: _Part, is_phase: bool, with_values: bool) -> Section:
         fences = iter(part.all_fences)
-        prose = write_prose(
-            part.blocks, self.source.lines, lambda: self.visible(next(fences)), skip_first=part.number is not None
-        )
+        prose = write_prose(part.blocks, lambda: self.visible(next(fences)), skip_first=part.number is not None)
         pieces = list(self.mentions(part)) if is_phase and not part.declares else []
         first = len(self.anchors.spans)
         for _, span in pieces:
@@ -363,7 +361,7 @@ class _Reader:
             tuple(part.handovers),
             tuple(text for text, _ in pieces),
             first,
-            tuple(self.values(part)) if with_values else (),
+            tuple(filter(None, self.values(part))) if with_values else (),
         )
 
     def visible(self, fence: int) -> int | None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from pipeline.document.blocks import MAX_NESTING, Block, TextLine, normalize_label, read_blocks
 from pipeline.document.source import Source, read_source
 
+from .blocks_of import blocks_of
 from .markdown import documents
-from .reference import blocks_of
 
 
 def only(text: str, kind: str) -> Block:

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.document.blocks import Block
 
-from .reference import blocks_of
+from .blocks_of import blocks_of
 
 CASES = json.loads((Path(__file__).parent.parent / "data" / "commonmark-js-0.31.2.json").read_text(encoding="utf-8"))
 

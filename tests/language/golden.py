@@ -24,7 +24,7 @@ _FENCE = re.compile(r"(?P<ticks>`{5,})(?P<kind>\w+)(?: (?P<path>\S+))?\n")
 
 @dataclass
 class Case:
-    """`title`: begins with the rule. `siblings`: texts by path. `expect`: the lines of the file that `expected` is in."""
+    """`title`: begins with the rule. `siblings`: texts by path. `expect`: the lines that `expected` stands in."""
 
     title: str
     document: str = ""

@@ -1,5 +1,6 @@
 """The language by example: the `*.md` beside this file. `AOP_UPDATE_GOLDEN=1` writes what is found as what is expected:
-read every line of the change before you keep it."""
+read every line of the change before you keep it.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +11,10 @@ import pytest
 
 from tests.language.golden import HERE, Case, cases, read_lines, summary
 
-FILES = sorted(HERE.glob("*.md"))
-CASES = [pytest.param(file, case, id=f"{file.stem}-{case.title}") for file in FILES for case in cases(read_lines(file))]
+CASES = [(file, case) for file in sorted(HERE.glob("*.md")) for case in cases(read_lines(file))]
 
 
-@pytest.mark.parametrize(("file", "case"), CASES)
+@pytest.mark.parametrize(("file", "case"), [pytest.param(file, case, id=case.title) for file, case in CASES])
 def test_golden(file: Path, case: Case) -> None:
     """A document gives exactly these diagnostics, tools, fences and hand-overs."""
     found = summary(case)
@@ -25,7 +25,7 @@ def test_golden(file: Path, case: Case) -> None:
 
 def test_titles_are_unique() -> None:
     """A case is named by its title."""
-    titles = [param.values[1].title for param in CASES]
+    titles = [case.title for _, case in CASES]
     assert len(set(titles)) == len(titles)
 
 

@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 
 from paka.cmark import to_xml
 
-from pipeline.document.blocks import Block, read_blocks
-from pipeline.document.source import Source, read_source
+from tests.document.blocks_of import blocks_of
 
 Inlines = tuple[tuple[str, str], ...]
 Entry = tuple[str | int | Inlines, ...]
@@ -24,16 +23,6 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _OTHER_BLANKS = "\v\f"
 """cmark strips these off headings and info strings, too; CommonMark's words do not (ours: F3)."""
-
-
-def source_of(text: str) -> Source:
-    source = read_source(text.encode())
-    assert isinstance(source, Source)
-    return source
-
-
-def blocks_of(text: str) -> list[Block]:
-    return read_blocks(source_of(text))
 
 
 def our_structure(text: str) -> list[Entry]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .reference import cmark_structure, our_structure
+from .cmark import cmark_structure, our_structure
 
 EXAMPLES = json.loads((Path(__file__).parent.parent / "data" / "commonmark-0.31.2.json").read_text(encoding="utf-8"))
 PLACES = {

@@ -5,8 +5,10 @@ import re
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from .markdown import documents, fences
-from .reference import blocks_of, cmark_structure, our_structure
+from tests.document.blocks_of import blocks_of
+from tests.document.markdown import documents, fences
+
+from .cmark import cmark_structure, our_structure
 
 LINE_ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 
