@@ -20,6 +20,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "uses": "使う",
         "handover": "そのまま渡す",
         "calls": "呼び出す",
+        "more": "ほか {count} 件",
         "unknown-reads": "読むだけ（操作は接続時に分かる）",
         "unknown-writes": "読み書き（操作は接続時に分かる）",
     },
@@ -30,6 +31,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "uses": "uses",
         "handover": "hands over",
         "calls": "calls",
+        "more": "and {count} more",
         "unknown-reads": "reads only (operations are known once connected)",
         "unknown-writes": "reads and writes (operations are known once connected)",
     },
@@ -38,8 +40,10 @@ _WORDS: dict[Language, dict[str, str]] = {
 # What Mermaid, Markdown or HTML could give a meaning to even in quotes. The rest of ASCII's signs is harmless there.
 _UNSAFE = re.compile(r"""[!"#$%&'*;<=>?@\[\\\]^`{|}~]""")
 _HIDDEN = re.compile(f"[\x00-\x1f]|{AWKWARD.pattern}")
-_LABEL = 200
+_LABEL = 300
 """The longest label, in characters."""
+_NAMES = 8
+"""How many operations an arrow names: a chart is to be taken in at a glance, the manifest lists them all."""
 
 
 def graph(resolved: ResolvedDocument, language: Language = "ja") -> str:
@@ -85,7 +89,7 @@ def _edges(
     for grant in phase.tools:
         if grant.kind == "standard":
             granted = ", ".join((*grant.operations, *(value for _, value in grant.options))) if grant.operations else ""
-            yield f"{node} ---|{_label(_said(words['uses'], [granted]))}| {tools[grant.tool]}"
+            yield f"{node} ---|{_label(_said(words['uses'], [granted], words))}| {tools[grant.tool]}"
         elif grant.operations is None:
             known = reads if grant.read_only else writes
             known.setdefault(grant.tool, []).append(words["unknown-reads" if grant.read_only else "unknown-writes"])
@@ -94,22 +98,25 @@ def _edges(
                 known = reads if effects.get((grant.tool, operation)) == "read" else writes
                 known.setdefault(grant.tool, []).append(operation)
     for tool, names in reads.items():
-        yield f"{tools[tool]} -.->|{_label(_said(words['reads'], names))}| {node}"
+        yield f"{tools[tool]} -.->|{_label(_said(words['reads'], names, words))}| {node}"
     for tool, names in writes.items():
-        yield f"{node} -->|{_label(_said(words['writes'], names))}| {tools[tool]}"
+        yield f"{node} -->|{_label(_said(words['writes'], names, words))}| {tools[tool]}"
     for handover in phase.handovers:
         yield f"{node} ==>|{_label(_handed(handover, words))}| {tools[handover.tool]}"
 
 
-def _said(verb: str, names: Iterable[str]) -> str:
-    """`verb: names`, each name once."""
-    listed = ", ".join(dict.fromkeys(filter(None, names)))
-    return f"{verb}: {listed}" if listed else verb
+def _said(verb: str, names: Iterable[str], words: Mapping[str, str]) -> str:
+    """`verb: names`, each name once; of many the first ones, and how many there are beside them."""
+    distinct = list(dict.fromkeys(filter(None, names)))
+    shown = distinct[:_NAMES]
+    if len(distinct) > len(shown):
+        shown.append(words["more"].format(count=len(distinct) - len(shown)))
+    return f"{verb}: {', '.join(shown)}" if shown else verb
 
 
 def _handed(handover: Handover, words: Mapping[str, str]) -> str:
     effect = words["reads"] if handover.read_only else words["writes"]
-    return _said(f"{words['handover']} ({effect})", handover.operations or ())
+    return _said(f"{words['handover']} ({effect})", handover.operations or (), words)
 
 
 def _label(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,4 +79,12 @@ def test_marks_are_entities_and_long_labels_are_cut() -> None:
     """Mermaid shows an entity as the sign that it stands for."""
     text = graph(document(Step('"終わり" #1 <b>'), Step("長" * 1000, number=2)).resolved)
     assert '"フェーズ 1: #34;終わり#34; #35;1 #60;b#62;"' in text
-    assert max(len(line) for line in text.splitlines()) < 220
+    assert max(len(line) for line in text.splitlines()) < 320
+
+
+def test_of_many_operations_the_first_are_named() -> None:
+    """A chart is for a glance: eight names and how many more there are; each name is whole."""
+    many = tuple(f"operation_{number}" for number in range(12))
+    resolved = document(Step("集める", (), (replace(SLACK, operations=many),))).resolved
+    assert '-->|"書く: ' + ", ".join(many[:8]) + ', ほか 4 件"|' in graph(resolved)
+    assert ', and 4 more"|' in graph(resolved, "en")
