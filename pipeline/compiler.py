@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from catalog.view import CatalogView
+from pipeline.artifacts import SCHEMA_VERSION
 from pipeline.compilation import Compilation
 from pipeline.document.source import DEFAULT_MAX_BYTES
 from pipeline.generators.protocol import Generator
@@ -136,7 +137,7 @@ class Compiler:
             run = self._stages(shelf, document, sha256, project, [entry], None)
             return self._finish(document, sha256, [entry], run, None)
 
-        parse_key = keys.key("parse", self._versions["parse"], (head.document,), self._parse_options(path))
+        parse_key = keys.stage_key("parse", self._versions["parse"], (head.document,), self._parse_options(path))
         parts = RecalledParts(entry, self._shelf, parse_key, self.options.check, recover)
         return Compilation(path, head.document, head.status, head.kind, head.name, head.receipt, parts)
 
@@ -300,15 +301,19 @@ class Compiler:
 
     @cached_property
     def _versions(self) -> dict[str, str]:
-        """Of each stage, and of the generator, by name."""
+        """Of each stage and of the artifacts' schema; the generate stage's is its generator's identity."""
         identity = self.generator.identity
-        return {**versions.BY_STAGE, "generate": keys.encode((identity.name, identity.version, identity.model))}
+        return {
+            **versions.BY_STAGE,
+            "artifacts": str(SCHEMA_VERSION),
+            "generate": keys.encode((identity.name, identity.version, identity.model)),
+        }
 
     @cached_property
     def _setup(self) -> str:
         """Digest of all that decides what comes out for given bytes, apart from path, catalog and project."""
         versions = [f"{name} {version}" for name, version in sorted(self._versions.items())]
-        return keys.key("setup", "", versions, (self.options.max_bytes,))
+        return keys.key("setup", (*versions, self.options.max_bytes))
 
     def _parse_options(self, path: str) -> tuple[str, int]:
         return _stem(path), self.options.max_bytes

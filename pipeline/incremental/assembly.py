@@ -75,15 +75,14 @@ class Assembler:
         self._linked = self._verified = False
 
     def plan(self) -> tuple[StageReport, ...]:
-        """What would run, without running a generator. Raises StoreError."""
+        """What would run, without running a generator. The store must be one that forgets. Raises StoreError."""
         while not all(phase.made_now or phase.load(self._shelf) for phase in self._phases):
             pass
         if any(phase.made_now for phase in self._phases):
             self._linked = self._verified = True
         else:
-            module, digest = self._recorded_module()
-            self._linked = module is None
-            self._verified = module is None or not self._recorded_proof(digest)
+            _, digest = self._link()  # a function of what is at hand; whether verify runs depends on what it makes
+            self._verified = not self._recorded_proof(digest)
         return self._reports()
 
     def assemble(self) -> Assembly:
@@ -144,7 +143,7 @@ class Assembler:
 
     def _link_key(self) -> str:
         codes = [f"{phase.place} {phase.code_digest}" for phase in self._phases]
-        return keys.key("link", link_stage.VERSION, (self._parsed.digest, self._resolved.digest, *codes))
+        return keys.stage_key("link", link_stage.VERSION, (self._parsed.digest, self._resolved.digest, *codes))
 
     def _recorded_module(self) -> tuple[Module | None, str]:
         if self._lookable:
@@ -167,7 +166,7 @@ class Assembler:
         return verdict
 
     def _proof_key(self, module: str) -> str:
-        return keys.key("verify", verify_stage.VERSION, (module, self._parsed.digest, self._resolved.digest))
+        return keys.stage_key("verify", verify_stage.VERSION, (module, self._parsed.digest, self._resolved.digest))
 
     def _recorded_proof(self, module: str) -> bool:
         """Whether the module is known to be proven and nothing in it was carried over, which is always verified
@@ -207,7 +206,7 @@ class Assembler:
         previous = self._previous
         if previous is None or not previous.tail.module:
             return "new"
-        if previous.tail.versions.get(stage) != version:
+        if previous.other_version(stage, version):
             return "stage-version"
         causes: set[Reason] = {phase.reason for phase in self._phases if phase.outcome != "reused"}
         if previous.tail.parsed != self._parsed.digest and previous.parsed is not None:

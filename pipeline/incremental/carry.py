@@ -34,7 +34,7 @@ class CodeTrace(NamedTuple):
 
 def unit_key(unit: str) -> str:
     """The key of all code that was made for the unit with that digest."""
-    return keys.key("generate", "", (unit,))
+    return keys.stage_key("generate", "", (unit,))
 
 
 def trace(identity: GeneratorIdentity, code: str) -> bytes:

@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from pipeline.artifacts import SCHEMA_VERSION
+
 Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None"
 
 FORMAT = 1
@@ -26,13 +28,16 @@ def encode(value: Json) -> str:
     return _encoder.encode(value)
 
 
-def key(stage: str, version: str, inputs: Iterable[str], options: Iterable[str | int] = ()) -> str:
-    """The trace key, sha256 hex, of a run of `stage` at its own `version`.
+def key(kind: str, parts: Iterable[str | int]) -> str:
+    """The trace key, sha256 hex, of what is recorded for these parts."""
+    # What `encode` would write, put together by hand: a compile makes a dozen keys.
+    texts = [quote(part) if isinstance(part, str) else str(part) for part in parts]
+    return hashlib.sha256(f"[{FORMAT},{quote(kind)},{','.join(texts)}]".encode("ascii")).hexdigest()
+
+
+def stage_key(stage: str, version: str, inputs: Iterable[str], options: Iterable[str | int] = ()) -> str:
+    """The key of a run of `stage` at its own `version`, reading and writing artifacts of this schema.
 
     `inputs`: digests of the artifacts that it is given; `options`: what else decides its outcome.
     """
-    # What `encode` would write, put together by hand: a compile makes a dozen keys.
-    given = ",".join([quote(digest) for digest in inputs])
-    chosen = ",".join([quote(option) if isinstance(option, str) else str(option) for option in options])
-    text = f"[{FORMAT},{quote(stage)},{quote(version)},[{given}],[{chosen}]]"
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return key(stage, (version, SCHEMA_VERSION, *inputs, *options))

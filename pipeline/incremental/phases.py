@@ -8,7 +8,7 @@ from functools import cached_property
 
 from catalog.view import CatalogView
 from pipeline import canonical
-from pipeline.artifacts import Fault, ParsedDocument, PhaseCode, ResolvedDocument, Unit
+from pipeline.artifacts import SCHEMA_VERSION, Fault, ParsedDocument, PhaseCode, ResolvedDocument, Unit
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import carry, reasons
 from pipeline.incremental.carry import Reuse
@@ -120,7 +120,11 @@ class Phases:
         if phase.traces:
             return carry.differences(phase.traces[0], self._identity)[0]
         previous = self._previous
-        if previous is None or previous.parsed is None:
+        if previous is None:
+            return "new"
+        if previous.tail.versions.get("artifacts") != str(SCHEMA_VERSION):
+            return "stage-version"
+        if previous.parsed is None:
             return "new"
         if any(record.unit == phase.digest and record.code for record in previous.tail.phases):
             return "artifact-missing"

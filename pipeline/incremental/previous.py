@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from pipeline.artifacts import ParsedDocument, Pin, ResolvedDocument, Unit
+from pipeline.artifacts import SCHEMA_VERSION, ParsedDocument, Pin, ResolvedDocument, Unit
 from pipeline.incremental.record import Record, Tail
 from pipeline.incremental.shelf import Lost, Shelf
 from pipeline.stages.generate import units_of
@@ -17,6 +17,11 @@ class Previous:
         self.document = record.head.document
         self.tail: Tail = record.tail
         self._shelf = shelf
+
+    def other_version(self, stage: str, version: str) -> bool:
+        """Whether another version of the stage made the previous compile, or one with another schema of artifacts."""
+        known = self.tail.versions
+        return known.get(stage) != version or known.get("artifacts") != str(SCHEMA_VERSION)
 
     @cached_property
     def parsed(self) -> ParsedDocument | None:

@@ -97,7 +97,7 @@ class Record:
 
 def record_key(path: str, check: bool) -> str:
     """The trace key of a path's records; what only checked has records of its own."""
-    return keys.key("check" if check else "document", "", (path,))
+    return keys.key("check" if check else "document", (path,))
 
 
 def from_bytes(data: bytes) -> Record | None:

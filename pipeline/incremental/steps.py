@@ -52,7 +52,7 @@ def parse_step(
     shelf: Shelf, data: bytes, document: str, options: tuple[str, int], previous: Previous | None, fresh: bool
 ) -> ParseStep:
     """`document`: sha256 of `data`. `fresh`: use nothing that is recorded. Raises StoreError."""
-    key = keys.key("parse", parse_stage.VERSION, (document,), options)
+    key = keys.stage_key("parse", parse_stage.VERSION, (document,), options)
     lost: LostReason | None = None
     if not fresh:
         for trace in shelf.store.get_traces(key):
@@ -81,7 +81,7 @@ def _parse_reason(
         return "forced" if fresh else lost or "artifact-missing"
     if previous is None:
         return "new"
-    if previous.tail.versions.get("parse") != parse_stage.VERSION:
+    if previous.other_version("parse", parse_stage.VERSION):
         return "stage-version"
     if tuple(previous.tail.options) != options:
         return "options"
@@ -98,7 +98,7 @@ def resolve_step(
         raise ValueError("an unreadable document cannot be resolved")
     # Only calls look at the document's own path: a document without any resolves alike wherever it lies.
     calling = any(section.calls for section in (artifact.outside, *artifact.phases))
-    key = keys.key("resolve", resolve_stage.VERSION, (parsed.digest,), (path if calling else "",))
+    key = keys.stage_key("resolve", resolve_stage.VERSION, (parsed.digest,), (path if calling else "",))
     lost: LostReason | None = None
     if not fresh and not newcomer(parsed.report, previous):
         for trace in shelf.store.get_traces(key):
@@ -134,7 +134,7 @@ def _resolve_reason(
         return "forced" if fresh else lost or "artifact-missing"
     if previous is None:
         return "new"
-    if previous.tail.versions.get("resolve") != resolve_stage.VERSION:
+    if previous.other_version("resolve", resolve_stage.VERSION):
         return "stage-version"
     if previous.tail.parsed != parsed.digest:
         before, now = previous.parsed, parsed.artifact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from catalog.snapshot import Catalog
-from cli import batch
+from cli import batch, pool
 from cli.batch import Broken, Compiled, Document, Job, Outcome, compile_many, plan_one
 from cli.pool import WorkerDied
 from cli.trouble import Trouble
@@ -109,6 +110,16 @@ def test_one_changed_document_runs_alone(tmp_path: Path) -> None:
     assert [n for n, (_, _, ran) in enumerate(third) if ran] == [8, 9]
     assert third[9][0] == "failed"
     assert third[9][2] == {"resolve": "callee"}
+
+
+def test_results_are_the_same_where_processes_cannot_be_forked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spawned ones get everything by pickle."""
+    monkeypatch.setattr(pool, "_context", lambda: multiprocessing.get_context("spawn"))
+    documents = library()
+    spawned = values(list(compile_many(documents, job(tmp_path / "spawned"), processes=2)))
+    monkeypatch.undo()
+    alone = values(list(compile_many(documents, job(tmp_path / "alone"), processes=1)))
+    assert spawned == alone
 
 
 def test_documents_without_calls_do_not_wait() -> None:
@@ -273,10 +284,9 @@ def test_closing_the_results_ends_the_processes(tmp_path: Path) -> None:
     """Nobody is left working."""
     outcomes = compile_many(library(), job(tmp_path, Slow()), processes=2)
     next(outcomes)
-    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
-    busy = children.read_text().split() if children.exists() else []
+    assert len(multiprocessing.active_children()) == 2
     outcomes.close()
-    assert not [pid for pid in busy if Path(f"/proc/{pid}").exists()]
+    assert multiprocessing.active_children() == []
 
 
 class Slow:

@@ -22,6 +22,7 @@ from pipeline.generators.protocol import Generator, GeneratorIdentity
 from pipeline.generators.template import TemplateGenerator
 from pipeline.incremental.report import StageReport
 from pipeline.literals import lines
+from pipeline.output import files_of
 from pipeline.project import Project
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import Store
@@ -232,7 +233,17 @@ def everything(compilation: Compilation) -> dict[str, object]:
         "parsed": compilation.parsed and canonical.dumps(compilation.parsed),
         "resolved": compilation.resolved and canonical.dumps(compilation.resolved),
         "module": compilation.module and canonical.dumps(compilation.module),
+        "files": files(compilation),
     }
+
+
+def files(compilation: Compilation) -> dict[str, bytes]:
+    """What would be written: the module, the manifest with lines and digests, the graph."""
+    parsed, resolved, module = compilation.parsed, compilation.resolved, compilation.module
+    if parsed is None or resolved is None or module is None:
+        return {}
+    identity = TemplateGenerator().identity
+    return files_of(compilation.sha256, parsed, resolved, compilation.positions, module, identity, compilation.carried)
 
 
 Edit = Callable[[World], None]
