@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-LOADER_VERSION = "1"
+from catalog.compiled import Section
+
+LOADER_VERSION = "2"
 """Raise it when the same files would be compiled into something else."""
 
 KEEP = 32
@@ -24,12 +27,15 @@ def key_of(contents: Sequence[bytes]) -> str:
     return digest.hexdigest()
 
 
-def read(folder: Path, key: str) -> bytes | None:
-    """None where it is absent or unreadable."""
-    try:
-        return (folder / f"catalog-{key}.jsonl").read_bytes()
-    except OSError:
-        return None
+def section(folder: Path, key: str) -> Section:
+    """Of the compiled catalog of that key, which need not exist: then it raises OSError."""
+    return partial(_read, folder / f"catalog-{key}.jsonl")
+
+
+def _read(path: Path, offset: int, length: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.read(length)
 
 
 def write(folder: Path, key: str, content: bytes) -> bool:

@@ -1,9 +1,10 @@
-"""From checked definitions to the compiled form."""
+"""From checked definitions to the compiled form, which `catalog.compiled` describes and reads."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import sha256
 
 from catalog.compiled import Entry
@@ -18,13 +19,13 @@ def canonical(value: Json) -> str:
 
 
 def compile_tool(tool: ToolDefinition) -> Entry:
-    payload: Json = [
+    content: Json = [
         list(tool.options),
         [[word, list(allowed)] for word, allowed in tool.grants],
         None if tool.operations is None else [_operation(entry) for entry in tool.operations],
         canonical(tool.extras),
     ]
-    line = canonical(payload).encode()
+    line = canonical(content).encode() + b"\n"
     categories = tuple(Category(entry.name, entry.title, entry.hints) for entry in tool.categories)
     identity = canonical([tool.name, tool.kind, tool.title, list(tool.hints), _categories(categories)])
     texts = {entry.effect for entry in tool.operations or () if entry.text_argument is not None}
@@ -37,27 +38,34 @@ def compile_tool(tool: ToolDefinition) -> Entry:
         reads_text="read" in texts,
         writes_text="write" in texts,
         digest=sha256(identity.encode() + b"\n" + line).hexdigest(),
-        payload=line,
+        seal=sha256(line).hexdigest(),
+        packed=partial(bytes, line),
     )
 
 
-def header(entries: Sequence[Entry]) -> str:
-    """The first line of `compiled.encode`."""
-    return canonical(
-        [
-            [
-                entry.name,
-                entry.kind,
-                entry.title,
-                list(entry.hints),
-                _categories(entry.categories),
-                entry.reads_text,
-                entry.writes_text,
-                entry.digest,
-            ]
-            for entry in entries
-        ]
-    )
+def encode(entries: Sequence[Entry]) -> bytes:
+    """The compiled form of freshly compiled entries."""
+    sections = [entry.packed() for entry in entries]
+    rows = [_row(entry, len(section)) for entry, section in zip(entries, sections, strict=True)]
+    head = canonical(rows).encode() + b"\n"
+    frame = f"{sha256(head).hexdigest()} {len(head):010}\n".encode()
+    return b"".join([frame, head, *sections])
+
+
+def _row(entry: Entry, size: int) -> Json:
+    """In the order in which `compiled.decode` takes it apart."""
+    return [
+        entry.name,
+        entry.kind,
+        entry.title,
+        list(entry.hints),
+        _categories(entry.categories),
+        entry.reads_text,
+        entry.writes_text,
+        entry.digest,
+        entry.seal,
+        size,
+    ]
 
 
 def _operation(operation: OperationDefinition) -> Json:

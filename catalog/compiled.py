@@ -1,24 +1,37 @@
-"""The compiled form of a catalog: what is looked up often in one small header, each tool as a line of JSON of its own.
+"""The compiled form of a catalog: a head that is read at once, and a section a tool that is read when asked for.
 
-    sha256 of the rest, hexadecimal \\n
-    header: a JSON list of entries \\n
-    one line of JSON a tool, in the header's order
+    sha256 of the head, hexadecimal; a blank; the head's length in bytes, ten digits \\n
+    head: a JSON list of rows, with the length and the sha256 of each tool's section \\n
+    one section, a line of JSON, a tool, in the head's order
 
-Reading it costs one hash and one small `json.loads`; a tool's line is parsed when somebody asks for the tool.
+So a load costs the small head, and a tool its own section: both are checked before they are believed.
 `catalog.compile` writes it.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
 from catalog.model import Category, Operation, Tool, ToolKind
 
+Section = Callable[[int, int], bytes]
+"""Bytes of the compiled form: from an offset, at most so many. Raises OSError."""
+
+FRAME_LENGTH = 76
+_FRAME = re.compile(rb"([0-9a-f]{64}) ([0-9]{10})\n")
+
+
+class Damaged(Exception):
+    """A section is not what was compiled: compile again."""
+
 
 class Entry(NamedTuple):
-    """A tool whose operations are still packed in `payload`, the tool's line.
+    """A tool whose operations are still packed. `packed` reads its section, whose sha256 is `seal`; raises OSError.
 
     `reads_text`/`writes_text`: one of them reads/writes and has a text argument (V4).
     """
@@ -31,11 +44,18 @@ class Entry(NamedTuple):
     reads_text: bool
     writes_text: bool
     digest: str
-    payload: bytes
+    seal: str
+    packed: Callable[[], bytes]
 
     def tool(self) -> Tool:
-        """Unpack it."""
-        options, grants, operations, definition = json.loads(self.payload)
+        """Unpack it. Raises Damaged."""
+        try:
+            line = self.packed()
+        except OSError as error:
+            raise Damaged(self.name) from error
+        if sha256(line).hexdigest() != self.seal:
+            raise Damaged(self.name)
+        options, grants, operations, definition = json.loads(line)
         return Tool(
             name=self.name,
             kind=self.kind,
@@ -50,24 +70,28 @@ class Entry(NamedTuple):
         )
 
 
-def encode(header: str, entries: list[Entry]) -> bytes:
-    """`header`: JSON of the entries without their payloads, fields in the order of `Entry`."""
-    rest = b"\n".join([header.encode(), *(entry.payload for entry in entries)])
-    return sha256(rest).hexdigest().encode() + b"\n" + rest
-
-
-def decode(data: bytes) -> list[Entry] | None:
-    """None where the bytes are not exactly what `encode` made: damaged, cut short, or foreign."""
-    seal, _, rest = data.partition(b"\n")
-    if seal != sha256(rest).hexdigest().encode():
+def decode(section: Section) -> list[Entry] | None:
+    """None where there is nothing, or not exactly what `catalog.compile.encode` made: damaged, cut short, foreign."""
+    try:
+        frame = _FRAME.fullmatch(section(0, FRAME_LENGTH))
+        if frame is None:
+            return None
+        length = int(frame[2])
+        head = section(FRAME_LENGTH, length)
+    except OSError:
         return None
-    header, *payloads = rest.split(b"\n")
-    rows: list[tuple[str, ToolKind, str, list[str], list[tuple[str, str, list[str]]], bool, bool, str]]
-    rows = json.loads(header)
-    return [
-        Entry(row[0], row[1], row[2], tuple(row[3]), _categories(row[4]), row[5], row[6], row[7], payload)
-        for row, payload in zip(rows, payloads, strict=True)
-    ]
+    if frame[1] != sha256(head).hexdigest().encode():
+        return None
+    rows: list[tuple[str, ToolKind, str, list[str], list[tuple[str, str, list[str]]], bool, bool, str, str, int]]
+    rows = json.loads(head)
+    entries: list[Entry] = []
+    offset = FRAME_LENGTH + length
+    for name, kind, title, hints, categories, reads, writes, digest, seal, size in rows:
+        packed = partial(section, offset, size)
+        offset += size
+        found = _categories(categories)
+        entries.append(Entry(name, kind, title, tuple(hints), found, reads, writes, digest, seal, packed))
+    return entries
 
 
 def _categories(rows: list[tuple[str, str, list[str]]]) -> tuple[Category, ...]:

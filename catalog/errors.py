@@ -17,6 +17,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "ファイルを読めません（{detail}）。パスと読み取りの権限を確かめてください。",
         "the file cannot be read ({detail}). Check the path and the permission to read it.",
     ),
+    "file-changed": (
+        "読んでいる間にカタログが変わりました。もう一度実行してください。",
+        "the catalog changed while it was being read. Run it again.",
+    ),
     "file-too-large": (
         "ファイルが大きすぎます。{limit} バイトまでにしてください。",
         "the file is too large. Keep it within {limit} bytes.",

@@ -14,8 +14,9 @@ _ENVIRONMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def read_source(node: Node, where: str) -> dict[str, Json]:
-    """Where names and schemas were taken from. `revision`: a commit or version; `operations`: how many it lists."""
-    entries = fields(node, where, ("url", "date"), ("revision", "operations"))
+    """Where names and schemas were taken from. `revision`: a commit or version; `operations`: how many it lists;
+    `left_out`: those of them that the file leaves out, for the reason in `note`."""
+    entries = fields(node, where, ("url", "date"), ("revision", "operations", "left_out", "note"))
     day = text(entries["date"], f"{where}.date")
     try:
         date.fromisoformat(day)
@@ -30,6 +31,10 @@ def read_source(node: Node, where: str) -> dict[str, Json]:
         if isinstance(count.value, bool) or not isinstance(count.value, int):
             raise wrong_type(count, f"{where}.operations", "integer")
         result["operations"] = count.value
+    if "left_out" in entries:
+        result["left_out"] = list[Json](words(entries["left_out"], f"{where}.left_out"))
+    if "note" in entries:
+        result["note"] = filled_text(entries["note"], f"{where}.note")
     return result
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from catalog.compiled import Entry
+from catalog.compiled import Damaged, Entry
+from catalog.errors import CatalogError
 from catalog.fold import fold
 from catalog.model import Tool
 
@@ -23,8 +24,10 @@ SUGGESTIONS_VERSION = "1"
 class Catalog:
     """Implements `catalog.view.CatalogView`. Entries have different folded names; their order means nothing."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[Entry], compile_again: Callable[[], Iterable[Entry]]) -> None:
+        """`compile_again`: gives the same entries afresh, for the day on which one turns out to be damaged."""
         self._entries = {fold(entry.name): entry for entry in sorted(entries, key=lambda entry: fold(entry.name))}
+        self._compile_again = compile_again
         self._built: dict[str, Tool] = {}
 
     @cached_property
@@ -40,8 +43,18 @@ class Catalog:
             entry = self._entries.get(key)
             if entry is None:
                 return None
-            built = self._built[key] = entry.tool()
+            built = self._built[key] = self._unpack(key, entry)
         return built
+
+    def _unpack(self, key: str, entry: Entry) -> Tool:
+        try:
+            return entry.tool()
+        except Damaged:
+            afresh = {fold(other.name): other for other in self._compile_again()}
+            if key not in afresh or afresh[key].digest != entry.digest:
+                raise CatalogError(entry.name, None, "file-changed") from None
+            self._entries = afresh
+            return afresh[key].tool()
 
     def tools(self) -> tuple[Tool, ...]:
         """All of them, by folded name."""

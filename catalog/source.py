@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from catalog.catalog_file import read_catalog
-from catalog.compile import compile_tool, header
-from catalog.compiled import Entry, encode
+from catalog.compile import compile_tool
+from catalog.compiled import Entry
 from catalog.definition import ToolDefinition
 from catalog.errors import CatalogError
 from catalog.fold import fold
@@ -17,23 +17,23 @@ from catalog.nodes import Fault, Node
 from catalog.yaml_reader import read_yaml
 
 
-def compile_sources(
-    files: Sequence[tuple[Path, bytes]], servers: tuple[Path, bytes] | None
-) -> tuple[list[Entry], bytes]:
-    """The entries by folded name, and their compiled form. A later file wins a tool's name. Raises CatalogError."""
+def compile_files(files: Iterable[tuple[Path, bytes]]) -> list[Entry]:
+    """The entries of catalog files, by folded name. A later file wins a tool's name. Raises CatalogError."""
     merged: dict[str, ToolDefinition] = {}
     for path, content in files:
         for tool in _parse(path, content, read_yaml, read_catalog):
             merged[fold(tool.name)] = tool
-    if servers is not None:
-        for server in _parse(*servers, read_json, read_servers):
-            other = merged.get(fold(server.name))
-            if other is not None:
-                name = server.name
-                raise CatalogError(str(servers[0]), server.line, "server-is-tool", name=name, other=other.name)
-            merged[fold(server.name)] = server
-    entries = [compile_tool(merged[name]) for name in sorted(merged)]
-    return entries, encode(header(entries), entries)
+    return [compile_tool(merged[name]) for name in sorted(merged)]
+
+
+def compile_servers(path: Path, content: bytes, tools: Iterable[str]) -> list[Entry]:
+    """The entries of an `mcpServers` file, by folded name; none may have a name of `tools`. Raises CatalogError."""
+    taken = {fold(name): name for name in tools}
+    servers = {fold(server.name): server for server in _parse(path, content, read_json, read_servers)}
+    for name, server in servers.items():
+        if name in taken:
+            raise CatalogError(str(path), server.line, "server-is-tool", name=server.name, other=taken[name])
+    return [compile_tool(servers[name]) for name in sorted(servers)]
 
 
 def _parse(

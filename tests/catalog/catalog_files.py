@@ -47,7 +47,13 @@ tools:
         timeout_s: 30
         permission: orders.write
         output_schema: {type: object}
-    source: {url: "https://zaiko.example.com/docs", date: 2026-11-01, revision: "3", operations: 2}
+    source:
+      url: "https://zaiko.example.com/docs"
+      date: 2026-11-01
+      revision: "3"
+      operations: 3
+      left_out: [sync]
+      note: 手動
     server: {url: "https://zaiko.example.com/mcp", credentials: [ZAIKO_TOKEN]}
 """
 

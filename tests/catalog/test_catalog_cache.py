@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog import cache
-from catalog.compiled import decode
-from catalog.load import load_catalog
+from catalog.compile import encode
+from catalog.compiled import Damaged, Entry, decode
+from catalog.errors import CatalogError
+from catalog.load import SHIPPED, load_catalog
+from catalog.source import compile_files
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -88,24 +92,75 @@ def test_a_damaged_entry_is_read_again_and_mended(tmp_path: Path, damage: str) -
 
 
 @given(st.data())
-def test_no_damage_is_ever_decoded(data: st.DataObject) -> None:
-    """Whatever byte changes, the seal does not fit."""
+def test_no_damage_is_ever_believed(data: st.DataObject) -> None:
+    """Whatever byte changes, a seal does not fit: the head's at once, a tool's when it is asked for."""
     content = bytearray(_sample())
     at = data.draw(st.integers(0, len(content) - 1))
     content[at] ^= data.draw(st.integers(1, 255))
-    assert decode(bytes(content)) is None
+    entries = _decode(bytes(content))
+    if entries is not None:
+        with pytest.raises(Damaged):
+            for entry in entries:
+                entry.tool()
 
 
 @given(st.binary(max_size=400))
 def test_foreign_bytes_are_never_decoded(content: bytes) -> None:
     """Anything but what was encoded is None, not an exception."""
-    assert decode(content) is None
+    assert _decode(content) is None
+
+
+def _decode(content: bytes) -> list[Entry] | None:
+    return decode(lambda offset, length: content[offset : offset + length])
 
 
 def _sample() -> bytes:
-    from catalog.source import compile_sources
+    return encode(compile_files([(Path("a.yaml"), STOCK.encode())]))
 
-    return compile_sources([(Path("a.yaml"), STOCK.encode())], None)[1]
+
+@pytest.mark.parametrize("damage", ["removed", "cut", "flipped"])
+def test_a_section_that_is_damaged_after_the_load_is_compiled_again(tmp_path: Path, damage: str) -> None:
+    """Tools are unpacked when asked for; by then another process may have cleaned up, or the disk have failed."""
+    right = load_catalog([CONFORMANCE]).tool("slack")
+    load_catalog([CONFORMANCE], None, tmp_path)
+    catalog = load_catalog([CONFORMANCE], None, tmp_path)
+    (entry,) = compiled(tmp_path)
+    content = entry.read_bytes()
+    if damage == "removed":
+        entry.unlink()
+    else:
+        half = content[: len(content) // 2]
+        entry.write_bytes(half if damage == "cut" else half + bytes(byte ^ 1 for byte in content[len(half) :]))
+    assert catalog.tools() == load_catalog([CONFORMANCE]).tools()
+    assert catalog.tool("slack") == right
+    assert entry.read_bytes() == content
+
+
+def test_a_catalog_that_changes_while_it_is_used_is_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of an old and half of a new shipped catalog would be neither."""
+    data = tmp_path / "data"
+    shutil.copytree(SHIPPED, data, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("catalog.load.SHIPPED", data)
+    load_catalog(cache_dir=tmp_path / "cache")
+    catalog = load_catalog(cache_dir=tmp_path / "cache")
+    for entry in (*compiled(tmp_path / "cache"), *compiled(data / "__pycache__")):
+        entry.unlink()
+    text = (data / "slack.yaml").read_text(encoding="utf-8")
+    (data / "slack.yaml").write_text(text.replace("title: 通知", "title: お知らせ"), encoding="utf-8")
+    with pytest.raises(CatalogError) as caught:
+        catalog.tool("slack")
+    assert caught.value.reason == "file-changed"
+
+
+def test_servers_cached_beside_other_tools_are_still_refused(tmp_path: Path) -> None:
+    """The name of a server is free in one catalog and taken in another."""
+    config = write(tmp_path, "mcp.json", '{"mcpServers": {"slack": {"command": "x"}}}')
+    stock = write(tmp_path, "a.yaml", STOCK)
+    folder = tmp_path / "cache"
+    assert load_catalog([stock], config, folder).tool("slack") is not None
+    with pytest.raises(CatalogError) as caught:
+        load_catalog([CONFORMANCE], config, folder)
+    assert (caught.value.reason, caught.value.line) == ("server-is-tool", 1)
 
 
 def test_an_unwritable_folder_is_no_error(tmp_path: Path) -> None:
@@ -145,5 +200,5 @@ def test_processes_that_write_at_once_do_not_disturb_each_other(tmp_path: Path) 
     outcomes = [worker.communicate(timeout=60) for worker in workers]
     assert [error for _, error in outcomes] == [b""] * 4
     assert {line for output, _ in outcomes for line in output.split()} == {load_catalog([CONFORMANCE]).digest.encode()}
-    assert all(decode(entry.read_bytes()) is not None for entry in compiled(tmp_path))
+    assert all(_decode(entry.read_bytes()) is not None for entry in compiled(tmp_path))
     assert not list(tmp_path.glob(".*"))

@@ -70,8 +70,11 @@ FAULTS: tuple[tuple[str, str, str, str, str], ...] = (
     (STOCK, "    kind: mcp", "    kind: standard", "not-for-kind", "    operations:\n"),
     (STOCK, "date: 2026-11-01", "date: 2026-13-01", "value-wrong", "2026-13-01"),
     (STOCK, "date: 2026-11-01", "date: [2026]", "type-wrong", "[2026]"),
-    (STOCK, "date: 2026-11-01, ", "", "key-missing", "    source:"),
-    (STOCK, "operations: 2}", "operations: two}", "type-wrong", "two"),
+    (STOCK, "      date: 2026-11-01\n", "", "key-missing", "zaiko.example.com/docs"),
+    (STOCK, "operations: 3", "operations: two", "type-wrong", "two"),
+    (STOCK, "[sync]", "[sync, sync]", "word-duplicate", "[sync, sync]"),
+    (STOCK, "[sync]", "sync", "type-wrong", "left_out: sync"),
+    (STOCK, "note: 手動", "note: ' '", "name-empty", "note: ' '"),
     (STOCK, "https://zaiko.example.com/mcp", "zaiko.example.com", "value-wrong", '"zaiko.example.com"'),
     (STOCK, "https://zaiko.example.com/mcp", "https://me:pw@zaiko.example.com/", "value-wrong", "me:pw@"),
     (STOCK, "https://zaiko.example.com/mcp", "https://[::1/", "value-wrong", "https://[::1/"),
@@ -226,10 +229,11 @@ def test_too_many_values_are_counted(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_fault_is_shown_here() -> None:
-    """No message without a file that brings it up (those of `mcpServers` files: test_catalog_merge)."""
+    """No message without a file that brings it up (those of `mcpServers` files: test_catalog_merge; `file-changed`:
+    test_catalog_cache)."""
     here = {reason for *_, reason, _ in FAULTS} | {reason for _, reason, _ in FILES}
     single = {"file-unreadable", "file-too-large", "not-utf8", "too-many"}
-    assert here | single == set(MESSAGES) - {"json-syntax", "server-is-tool"}
+    assert here | single == set(MESSAGES) - {"json-syntax", "server-is-tool", "file-changed"}
 
 
 def test_every_message_exists_in_both_languages_with_the_same_blanks() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from catalog.errors import CatalogError
 from catalog.json_reader import read_json
 from catalog.nodes import Fault, Json, Node
-from catalog.source import compile_sources
+from catalog.source import compile_files
 from catalog.yaml_reader import read_yaml
 
 SCALARS = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
@@ -128,7 +128,7 @@ def test_any_change_of_a_catalog_is_read_or_refused(data: st.DataObject) -> None
         + content[end:]
     )
     try:
-        compile_sources([(Path("a.yaml"), changed)], None)
+        compile_files([(Path("a.yaml"), changed)])
     except CatalogError as error:
         assert error.line is not None
         assert 1 <= error.line <= changed.count(b"\n") + changed.count(b"\r") + 2

@@ -120,7 +120,14 @@ def test_every_field_of_the_file_reaches_the_model(tmp_path: Path) -> None:
     assert (tool.kind, tool.title, tool.hints) == ("mcp", "在庫管理", ("在庫", "倉庫"))
     assert tool.categories == (Category("stock", "在庫数", ("残数",)), Category("orders", "発注", ()))
     assert json.loads(tool.definition) == {
-        "source": {"url": "https://zaiko.example.com/docs", "date": "2026-11-01", "revision": "3", "operations": 2},
+        "source": {
+            "url": "https://zaiko.example.com/docs",
+            "date": "2026-11-01",
+            "revision": "3",
+            "operations": 3,
+            "left_out": ["sync"],
+            "note": "手動",
+        },
         "server": {"url": "https://zaiko.example.com/mcp", "credentials": ["ZAIKO_TOKEN"]},
     }
     get, create = tool.operations or ()
