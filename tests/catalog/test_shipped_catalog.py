@@ -18,6 +18,7 @@ import pytest
 from catalog.load import SHIPPED, load_catalog
 from catalog.model import Operation, Tool
 from catalog.snapshot import Catalog
+from catalog.words import loose
 
 
 @pytest.fixture(scope="module")
@@ -25,36 +26,70 @@ def shipped() -> Catalog:
     return load_catalog()
 
 
-CONNECTORS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+GUIDE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("google_workspace", "mcp", ("calendar", "docs", "drive", "gmail", "sheets")),
-    ("slack", "mcp", ("notify", "history", "channels", "reactions", "groups", "saved")),
+    ("slack", "mcp", ("notify", "history", "channels")),
     ("exa", "mcp", ("web", "crawl", "research")),
     ("bigquery", "mcp", ("query", "tables")),
-    (
-        "freee",
-        "http",
-        (
-            "deals",
-            "invoices",
-            "quotations",
-            "partners",
-            "expenses",
-            "receipts",
-            "wallets",
-            "journals",
-            "reports",
-            "master",
-        ),
-    ),
+    ("freee", "http", ("deals", "invoices", "quotations", "partners", "expenses", "journals", "reports")),
 )
 
 
-@pytest.mark.parametrize(("name", "kind", "categories"), CONNECTORS)
-def test_a_connector_has_its_categories(shipped: Catalog, name: str, kind: str, categories: tuple[str, ...]) -> None:
-    """Each of them with operations."""
+@pytest.mark.parametrize(("name", "kind", "categories"), GUIDE)
+def test_the_categories_that_the_guide_and_the_examples_use(
+    shipped: Catalog, name: str, kind: str, categories: tuple[str, ...]
+) -> None:
+    """Procedures are written with these words: they must not go away."""
     tool = _tool(shipped, name)
-    assert (tool.kind, tuple(category.name for category in tool.categories)) == (kind, categories)
-    assert {operation.category for operation in _operations(tool)} == set(categories)
+    assert tool.kind == kind
+    assert set(categories) <= {category.name for category in tool.categories}
+
+
+NAMES = [
+    "airtable",
+    "asana",
+    "backlog",
+    "bigquery",
+    "box",
+    "chatwork",
+    "confluence",
+    "exa",
+    "figma",
+    "freee",
+    "freee_hr",
+    "freee_sales",
+    "freee_sign",
+    "github",
+    "google_analytics",
+    "google_workspace",
+    "hubspot",
+    "jira",
+    "kintone",
+    "line",
+    "linear",
+    "microsoft_365",
+    "monday",
+    "notion",
+    "postgres",
+    "raxel",
+    "salesforce",
+    "slack",
+    "trello",
+    "zoom",
+]
+
+
+def test_the_connectors(shipped: Catalog) -> None:
+    """What Japanese back offices and engineering teams use, where a public source lists the operations."""
+    assert sorted(tool.name for tool in shipped.tools() if tool.kind != "standard") == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_connector_has_categories_and_each_of_them_operations(shipped: Catalog, name: str) -> None:
+    """A phase can ask for what it needs and no more (T7)."""
+    tool = _tool(shipped, name)
+    assert len(tool.categories) >= 2
+    assert {operation.category for operation in _operations(tool)} == {category.name for category in tool.categories}
 
 
 def test_the_standard_tools(shipped: Catalog) -> None:
@@ -75,51 +110,95 @@ def test_one_file_a_tool(shipped: Catalog) -> None:
     assert len(list(SHIPPED.glob("*.yaml"))) == len(shipped.tools())
 
 
-@pytest.mark.parametrize("name", [name for name, _, _ in CONNECTORS])
-def test_every_connector_names_its_source(shipped: Catalog, name: str) -> None:
-    """Nothing is invented: where names and schemas come from, when they were looked up, and where the server is."""
+@pytest.mark.parametrize("name", NAMES)
+def test_every_operation_that_the_source_lists_is_there(shipped: Catalog, name: str) -> None:
+    """Nothing is invented and nothing chosen: the noted count is that of the operations and of those left out, with
+    the reason."""
     tool = _tool(shipped, name)
-    definition = json.loads(tool.definition)
-    assert definition["source"]["url"].startswith("https://")
-    assert date.fromisoformat(definition["source"]["date"]) >= date(2026, 11, 1)
-    counted = definition["source"].get("operations")
-    assert counted in (None, len(_operations(tool)))
-    assert definition["server"].get("url") or definition["server"].get("command")
+    source = json.loads(tool.definition)["source"]
+    assert source["url"].startswith("https://")
+    assert date.fromisoformat(source["date"]) >= date(2026, 11, 1)
+    left_out = source.get("left_out", [])
+    assert source["operations"] == len(_operations(tool)) + len(left_out)
+    assert not set(left_out) & {operation.name for operation in _operations(tool)}
+    assert not left_out or "Left out:" in source["note"]
 
 
-def test_every_operation_is_described_and_has_a_valid_schema(shipped: Catalog) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_a_connector_says_where_its_server_is(shipped: Catalog, name: str) -> None:
+    """Or how it is started; of its credentials only the names."""
+    server = json.loads(_tool(shipped, name).definition)["server"]
+    assert server.get("url") or server.get("command")
+    assert all(re.fullmatch(r"[A-Z][A-Z0-9_]+", credential) for credential in server.get("credentials", ()))
+
+
+WITHOUT_SCHEMA = {"raxel", "zoom"}
+"""Their sources give names and permissions, but no schema for some operations or all."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_operation_is_described_and_has_a_valid_schema(shipped: Catalog, name: str) -> None:
     """Draft 2020-12, an object, its required arguments declared, names that every model provider accepts."""
-    for tool in shipped.tools():
-        for operation in _operations(tool):
-            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", operation.name), operation.name
-            assert operation.description.endswith("。"), operation.name
-            schema = json.loads(operation.schema)
-            jsonschema.Draft202012Validator.check_schema(schema)
-            assert schema["type"] == "object", operation.name
-            assert set(schema.get("required", ())) <= set(schema["properties"]), operation.name
+    for operation in _operations(_tool(shipped, name)):
+        assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", operation.name), operation.name
+        assert operation.description.strip(), operation.name
+        if name in WITHOUT_SCHEMA and not operation.schema:
+            assert json.loads(operation.definition)["permission"], operation.name
+            continue
+        schema = json.loads(operation.schema)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object", operation.name
+        assert set(schema.get("required", ())) <= set(schema["properties"]), operation.name
+
+
+GUIDES = "create_"
+"""Salesforce's developer tools of this prefix return texts that help to write code, and are marked as reading."""
 
 
 def test_names_that_sound_like_writing_write(shipped: Catalog) -> None:
     """T7: an operation that changes something must not pass as a read."""
     writing = re.compile(
-        r"(^|_)(create|update|delete|destroy|send|add|remove|manage|modify|insert|import|cancel|set|move)(_|$)"
+        r"(^|[_-])(create|update|delete|destroy|send|add|remove|manage|modify|insert|import|cancel|set|move|archive"
+        r"|submit|upload|merge|assign|approve|deploy|purge|post|put)([_A-Z-]|$)"
     )
     suspicious = [
-        operation.name
+        f"{tool.name} {operation.name}"
         for tool in shipped.tools()
         for operation in _operations(tool)
-        if operation.effect == "read" and writing.search(operation.name)
+        if operation.effect == "read"
+        and writing.search(operation.name)
+        and not (tool.name == "salesforce" and operation.name.startswith(GUIDES))
     ]
-    assert suspicious == []
+    assert suspicious == [
+        "jira jira_get_create_fields",
+        "kintone kintone-get-app-deploy-status",
+        "notion API-post-search",  # sent by POST, documented as a search
+        "raxel preview_record_import",  # "writes nothing"
+    ]
 
 
 def test_http_operations_say_how_they_are_called(shipped: Catalog) -> None:
-    """Only GET reads, and every argument of a path is required."""
-    for operation in _operations(_tool(shipped, "freee")):
-        definition = json.loads(operation.definition)
-        assert (operation.effect == "read") == (definition["method"] == "GET"), operation.name
-        required = json.loads(operation.schema).get("required", ())
-        assert set(re.findall(r"\{(\w+)\}", definition["path"])) <= set(required), operation.name
+    """Only GET reads, every argument of a path is required, and one that is not a body's is said to be."""
+    for tool in shipped.tools():
+        if tool.kind != "http":
+            continue
+        for operation in _operations(tool):
+            definition = json.loads(operation.definition)
+            assert (operation.effect == "read") == (definition["method"] == "GET"), operation.name
+            required = json.loads(operation.schema).get("required", ())
+            assert set(re.findall(r"\{(\w+)\}", definition["path"])) <= set(required), operation.name
+
+
+def test_hints_lead_to_one_tool_each(shipped: Catalog) -> None:
+    """T5: a word that people use at work means one tool, or one category of a tool."""
+    meant: dict[str, set[str]] = {}
+    for tool in shipped.tools():
+        for word in (tool.name, tool.title, *tool.hints):
+            meant.setdefault(loose(word), set()).add(tool.name)
+        for category in tool.categories:
+            for word in (category.title, *category.hints):
+                meant.setdefault(loose(word), set()).add(tool.name)
+    assert {word: sorted(tools) for word, tools in meant.items() if len(tools) > 1} == {}
 
 
 RECEIVERS: tuple[tuple[str, str, bool, str, str], ...] = (
@@ -130,6 +209,19 @@ RECEIVERS: tuple[tuple[str, str, bool, str, str], ...] = (
     ("google_workspace", "gmail", False, "draft_gmail_message", "body"),
     ("google_workspace", "drive", False, "create_drive_file", "content"),
     ("exa", "research", True, "agent_run", "query"),
+    ("github", "repos", False, "create_or_update_file", "content"),
+    ("github", "issues", False, "issue_write", "body"),
+    ("backlog", "issues", False, "add_issue", "description"),
+    ("backlog", "wiki", False, "add_wiki", "content"),
+    ("jira", "issues", True, "jira_search", "jql"),
+    ("jira", "issues", False, "jira_create_issue", "description"),
+    ("confluence", "pages", False, "confluence_create_page", "content"),
+    ("linear", "issues", False, "linear_createIssue", "description"),
+    ("postgres", "sql", True, "explain_query", "sql"),
+    ("postgres", "sql", False, "execute_sql", "sql"),
+    ("salesforce", "data", True, "run_soql_query", "query"),
+    ("box", "files", False, "box_file_upload_tool", "content"),
+    ("zoom", "docs", False, "create_new_file_with_markdown", "content"),
 )
 
 
@@ -146,8 +238,15 @@ def test_a_category_that_takes_text_has_exactly_one_operation_for_it(
     assert found == [(operation, argument)]
 
 
+def test_no_scope_leaves_open_which_operation_receives_a_text(shipped: Catalog) -> None:
+    """V4: within one category and effect at most one, so that a fence handed to the category has one place to go."""
+    for tool in shipped.tools():
+        scopes = [(entry.category, entry.effect) for entry in _operations(tool) if entry.text_argument]
+        assert len(scopes) == len(set(scopes)), tool.name
+
+
 def test_it_loads_within_fifteen_milliseconds(tmp_path: Path) -> None:
-    """Compiled; the best of several, for the machine may be busy."""
+    """Compiled, with a tool of it; the best of several, for the machine may be busy."""
     load_catalog(cache_dir=tmp_path)
     took = []
     for _ in range(7):
