@@ -19,8 +19,14 @@ from pipeline.artifacts import (
 )
 
 MAX_INSTRUCTIONS = 32 << 20
-"""The largest module that is made of one document, in characters, as `expanded_size` counts. Everything outside the
+"""The largest module that is made of one document, in characters as `expanded_size` counts them. Everything outside the
 phases is in every agent's instructions (I1), so that a document of the allowed size may ask for gigabytes."""
+
+_LINE = 28
+"""What a line of text costs in the module beside its own characters: indentation, quotes, line ends."""
+
+_PHASE = 1000
+"""What a phase costs beside its texts."""
 
 
 def units_of(parsed: ParsedDocument, resolved: ResolvedDocument) -> tuple[Unit | None, ...]:
@@ -58,19 +64,19 @@ def expanded_size(parsed: ParsedDocument, resolved: ResolvedDocument) -> int:
 
     A compile refuses a document for which it is above `MAX_INSTRUCTIONS` before it generates anything.
     """
-    pins = {(pin.tool, pin.operation): len(pin.operation) + len(pin.description) + 16 for pin in resolved.pins}
+    pins = {(pin.tool, pin.operation): 2 * len(pin.operation) + len(pin.description) + _LINE for pin in resolved.pins}
     widths: dict[tuple[str, tuple[str, ...]], int] = {}
     outside = _text_size(parsed, parsed.outside)
     total = 0
     for section, phase in zip(parsed.phases, resolved.phases, strict=True):
         if phase.kind == "call":
             continue
-        total += outside + _text_size(parsed, section)
-        total += sum(len(parsed.fences[handover.fence].text) for handover in phase.handovers)
+        total += _PHASE + outside + _text_size(parsed, section)
+        total += sum([_lines_size(parsed.fences[handover.fence].text) for handover in phase.handovers])
         for entry in _attached(phase):
             key = (entry.tool, entry.operations or ())
             if key not in widths:
-                widths[key] = sum(pins.get((entry.tool, operation), 16) for operation in key[1])
+                widths[key] = sum([pins.get((entry.tool, operation), _LINE) for operation in key[1]])
             total += widths[key]
     return total
 
@@ -125,5 +131,9 @@ def _used(phase: ResolvedPhase, pins: Mapping[str, Mapping[str, Pin]]) -> tuple[
 
 
 def _text_size(parsed: ParsedDocument, section: Section) -> int:
-    prose = sum(len(segment) for segment in section.body if isinstance(segment, str))
-    return prose + sum(len(parsed.fences[fence].text) for fence in section.fences)
+    prose = [_lines_size(segment) for segment in section.body if isinstance(segment, str)]
+    return sum(prose) + sum([_lines_size(parsed.fences[fence].text) for fence in section.fences])
+
+
+def _lines_size(text: str) -> int:
+    return len(text) + _LINE * (text.count("\n") + 1)

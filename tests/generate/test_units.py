@@ -6,7 +6,21 @@ from dataclasses import replace
 
 from pipeline.artifacts import Unit
 from pipeline.stages.generate import expanded_size, units_of
-from tests.generate.samples import EXA, HISTORY, HITL, POST, SEARCH, SLACK, WEEKLY, Code, Document, Hand, Step, document
+from tests.generate.samples import (
+    EXA,
+    HISTORY,
+    HITL,
+    POST,
+    SEARCH,
+    SLACK,
+    WEEKLY,
+    Code,
+    Document,
+    Hand,
+    Step,
+    document,
+    module_of,
+)
 
 
 def units(sample: Document) -> tuple[Unit | None, ...]:
@@ -81,6 +95,16 @@ def test_the_expanded_size_counts_shared_text_for_every_agent() -> None:
     alone, many = document(steps[0], outside=outside), document(*steps, outside=outside)
     assert expanded_size(alone.parsed, alone.resolved) >= 2000
     assert expanded_size(many.parsed, many.resolved) == 10 * expanded_size(alone.parsed, alone.resolved)
+
+
+def test_the_expanded_size_is_about_the_modules() -> None:
+    """Near enough for a limit, whether text is in long lines or in short ones, in prose, fences or hand-overs."""
+    steps = [
+        Step("書く", ("文。\n" * 300, Code("あ\n" * 500)), (SLACK,), (Hand(),), number=number) for number in range(5)
+    ]
+    for sample in (document(*steps), document(*steps, outside=("長い文。" * 3000,)), document(Step())):
+        size = len(module_of(sample).source)
+        assert 0.5 * size < expanded_size(sample.parsed, sample.resolved) < 2 * size
 
 
 def test_the_expanded_size_counts_tools_and_handed_over_texts() -> None:
