@@ -10,7 +10,7 @@ from catalog.snapshot import Catalog
 from cli.arguments import DEFAULT_OUT, Setting
 from cli.batch import compile_many
 from cli.batch_worker import Broken, Document, Job
-from cli.discovery import STDIN, Named, discover
+from cli.discovery import STDIN, Named, Unusable, discover
 from cli.documents import STDIN_PATH, siblings_of
 from cli.reading import is_shell_pipe, read_file, read_stdin
 from cli.trouble import Trouble
@@ -36,7 +36,10 @@ def single(name: str, out: Path = Path(DEFAULT_OUT)) -> Named:
         return Named(name, name)
     if Path(name).is_dir():
         raise Trouble("discover.not-a-document", path=name)
-    selection = discover([name], out)
+    try:
+        selection = discover([name], out)
+    except Unusable as unusable:
+        raise unusable.faults[0] from None
     if len(selection.documents) > 1:
         raise Trouble("discover.several", path=name)
     return selection.documents[0]

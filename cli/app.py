@@ -20,6 +20,7 @@ from cli.arguments import (
     FORMATS,
     LANGS,
     REUSES,
+    Options,
     Setting,
     Words,
     filled,
@@ -39,8 +40,14 @@ DIFF_FORMATS: Final[tuple[Literal["text", "json", "markdown"], ...]] = ("text", 
 _HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
 
-def build_app(lang: Lang) -> typer.Typer:
-    """The application, its help in `lang`."""
+def _compile_documents(options: Options) -> int:
+    from cli.commands.compile import run
+
+    return run(options)
+
+
+def build_app(lang: Lang, compile_documents: Callable[[Options], int] = _compile_documents) -> typer.Typer:
+    """The application, its help in `lang`. `compile_documents`: what `compile` and `check` do."""
     shared = _Shared(lang)
     # Rich would cut Japanese help where it does not fit a table's column.
     app = typer.Typer(
@@ -48,7 +55,7 @@ def build_app(lang: Lang) -> typer.Typer:
     )
     _add_version(app, shared)
     for name, check in (("compile", False), ("check", True)):
-        app.command(name, help=shared.text(name))(_compile_command(shared, check=check))
+        app.command(name, help=shared.text(name))(_compile_command(shared, compile_documents, check=check))
     app.command("verify", help=shared.text("verify"))(_verify_command(shared))
     app.command("why", help=shared.text("why"))(_why_command(shared))
     app.command("explain", help=shared.text("explain"))(_explain_command(shared))
@@ -133,7 +140,7 @@ def _add_version(app: typer.Typer, shared: _Shared) -> None:
         pass
 
 
-def _compile_command(shared: _Shared, *, check: bool) -> Callable[..., int]:
+def _compile_command(shared: _Shared, run: Callable[[Options], int], *, check: bool) -> Callable[..., int]:
     out = shared.option("--out", "DIR", "out", "build")
     formats = shared.choice("--format", FORMATS, "format")
     strictness, watching = shared.flag("--strict", "strict"), shared.flag("--watch", "watch")
@@ -155,8 +162,6 @@ def _compile_command(shared: _Shared, *, check: bool) -> Callable[..., int]:
         store: str | None = shared.store,
         color: str | None = shared.color,
     ) -> int:
-        from cli.commands.compile import run
-
         words = Words(
             documents=tuple(documents),
             out=out,

@@ -154,6 +154,7 @@ class _Batch(Generic[T]):
         while self._pool is not None and self._pool.busy:
             self._take(self._pool)
             yield from self._ready()
+        yield from self._ready()  # where nothing could be read, there was no chunk
         if self._pool is not None:
             self._pool.close()  # what it stored is there for everybody; its processes know no project
             self._pool = None

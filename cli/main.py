@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from typing import Final
 
 from cli import streams
@@ -17,6 +18,9 @@ from cli.trouble import SYSTEM_FAULTS, reason, sentence
 from pipeline.diagnostics.lang import Lang
 
 _GARBAGE_THRESHOLD: Final = 50_000
+
+_COMPLETION_VARIABLE: Final = "_AOP_COMPLETE"
+"""Set by the script that typer gives a shell: then the command line stands in other variables."""
 
 
 def run() -> None:
@@ -54,12 +58,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def dispatch(arguments: Sequence[str], lang: Lang) -> int:
     """Raises what `main` puts into words."""
-    quick = None if "_AOP_COMPLETE" in os.environ else read_words(arguments)
+    completing = _COMPLETION_VARIABLE in os.environ
+    quick = None if completing else read_words(arguments)
     if quick is not None:
         from cli.commands.compile import run as compile_documents  # noqa: PLC0415 - each command loads its own
 
         command, words = quick
         return compile_documents(read_options(words, check=command == "check"))
+    if not arguments and not completing:
+        with redirect_stdout(sys.stderr):
+            _with_typer(["--help"], lang)
+        return TROUBLE
     return _with_typer(arguments, lang)
 
 

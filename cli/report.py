@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Report(NamedTuple):
     """`text`: what to print, without separators; "" where the format has nothing to say. `output`: the folder written.
 
-    `checked`: for the one SARIF log of all documents. `ran`: whether anything was not taken from an earlier compile;
-    `calls`: whether the document calls others. These two are looked up only where somebody watches.
+    `checked`: for the one SARIF log of all documents. Only where somebody watches: `ran`, whether anything was not
+    taken from an earlier compile; `calls`, whether the document calls others; `found`, what was found in it.
     """
 
     path: str
@@ -39,6 +39,7 @@ class Report(NamedTuple):
     checked: Checked | None = None
     ran: bool = True
     calls: bool = False
+    found: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,13 @@ class Reporter:
             self._text(compilation, path, found, output),
             self._checked(compilation, path, found),
         )
-        return self._news(report, compilation) if self.watched else report
+        return self._watched(report, compilation, found) if self.watched else report
 
-    def _news(self, report: Report, compilation: Compilation) -> Report:
+    def _watched(self, report: Report, compilation: Compilation, found: Sequence[Diagnostic]) -> Report:
         parsed = compilation.parsed
         calls = parsed is not None and any(phase.calls for phase in parsed.phases)
-        return report._replace(ran=any(stage.outcome == "ran" for stage in compilation.stages), calls=calls)
+        ran = any(stage.outcome == "ran" for stage in compilation.stages)
+        return report._replace(ran=ran, calls=calls, found=tuple(found))
 
     # Most documents have no diagnostic, and each form's renderer is loaded only where it has something to render.
 

@@ -29,7 +29,7 @@ from cli.watching import Root, Snapshot, Watcher, changed, snapshot
 _NAMED_AT_MOST: Final = 5
 """Changed files that are named in a line."""
 
-_Fact: TypeAlias = tuple[str, ...]
+_Fact: TypeAlias = tuple[object, ...]
 """What was printed of a document last."""
 
 
@@ -48,19 +48,21 @@ class _Watch:
         self._calls = False
 
     def run(self) -> NoReturn:
-        with Watcher(self._roots(), (self._options.out, self._options.store)) as watcher:
-            seen = self._look()
-            self._round(first=True)
-            streams.note(say("watch.waiting", self._lang))
+        seen = self._look()
+        self._round(first=True)
+        streams.note(say("watch.waiting", self._lang))
+        with Watcher((self._options.out, self._options.store)) as watcher:
             while True:
-                watcher.follow(self._roots())
-                watcher.wait()
+                watcher.listen(self._roots())
                 now = self._look()
                 paths = changed(seen, now)
                 if paths:
                     seen = now
+                    watcher.rest()
                     self._announce(paths)
                     self._round(first=False)
+                else:
+                    watcher.wait()
 
     # ----------------------------------------------------------------------------------------- what is looked at
 
@@ -140,7 +142,7 @@ class _Watch:
         else:
             report = outcome.value
             self._calls = self._calls or report.calls
-            fact = (report.sha256, report.status, report.text)
+            fact = (report.sha256, report.status, report.found)
             news = report.ran or fact != self._printed.get(outcome.path)
         if news:
             self._printed[outcome.path] = fact

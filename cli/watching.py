@@ -29,7 +29,7 @@ _FOR_EVER: Final = sys.maxsize
 
 _DEBOUNCE_MS: Final = 150
 _STEP_MS: Final = 30
-_STOP_CHECK_MS: Final = 200
+_STOP_CHECK_MS: Final = 50
 
 _Identity: TypeAlias = tuple[int, int]
 Stamp: TypeAlias = tuple[int, int, int]
@@ -60,32 +60,45 @@ def changed(before: Snapshot, now: Snapshot) -> list[str]:
 
 
 class Watcher:
-    """Watches folders from `with` on. What is hidden, and everything in `ignored`, wakes nobody."""
+    """Says when to look at the files below some folders. What is hidden, and everything in `ignored`, wakes nobody.
 
-    def __init__(self, roots: Iterable[Root], ignored: Iterable[Path]) -> None:
-        self._roots = frozenset(roots)
-        self._ignored = tuple(f"{os.path.realpath(path)}{os.sep}" for path in ignored)
+    It listens in threads. They must not be there when a compile makes processes as copies of this one: `rest` ends
+    them, and what happens meanwhile is seen in the first look after it.
+    """
+
+    def __init__(self, ignored: Iterable[Path]) -> None:
+        self._ignored_folders = tuple(os.path.realpath(path) for path in ignored)
+        self._ignored: tuple[str, ...] = ()
+        self._roots: frozenset[Root] = frozenset()
+        self._folders: frozenset[str] = frozenset()
+        self._identities: dict[Root, _Identity | None] = {}
         self._woken: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
-        self._identities: dict[Root, _Identity | None] = {}
         self._blind = _SETTLING_TICKS
 
     def __enter__(self) -> Self:
-        self._begin()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        self.rest()
 
-    def follow(self, roots: Iterable[Root]) -> None:
-        """Watch these from now on."""
-        if self._roots != frozenset(roots):
-            self._end()
-            self._roots = frozenset(roots)
+    def listen(self, roots: Iterable[Root]) -> None:
+        """Listen to these from now on."""
+        wanted = frozenset(roots)
+        if self._roots != wanted or not self._threads:
+            self.rest()
+            self._roots = wanted
             self._begin()
+
+    def rest(self) -> None:
+        """Have no threads until `listen` is called again."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+        self._threads = []
 
     def wait(self) -> None:
         """Until it is time to look."""
@@ -94,7 +107,7 @@ class Watcher:
                 heard = self._woken.get(timeout=TICK_S)
             except queue.Empty:
                 if self._exchanged():
-                    self._end()
+                    self.rest()
                     self._begin()
                     return
                 if self._blind:
@@ -113,18 +126,17 @@ class Watcher:
         self._stop = threading.Event()
         self._blind = max(self._blind, _SETTLING_TICKS)
         self._identities = {root: _identity(root.folder) for root in self._roots}
+        self._folders = frozenset(os.path.realpath(root.folder) for root in self._roots)
+        # With `--out .` the output lies among the documents, which must be heard.
+        inner = [path for path in self._ignored_folders if not any(_within(folder, path) for folder in self._folders)]
+        self._ignored = tuple(f"{path}{os.sep}" for path in inner)
         for recursive in (True, False):
-            folders = [root.folder for root, found in self._identities.items() if found and root.recursive is recursive]
-            if folders:
+            present = [root for root, found in self._identities.items() if found and root.recursive is recursive]
+            if present:
+                folders = [os.path.realpath(root.folder) for root in present]
                 thread = threading.Thread(target=self._listen, args=(folders, recursive, self._stop), daemon=True)
                 thread.start()
                 self._threads.append(thread)
-
-    def _end(self) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join(timeout=2 * _STOP_CHECK_MS / 1000)
-        self._threads = []
 
     def _listen(self, folders: list[str], recursive: bool, stop: threading.Event) -> None:
         try:
@@ -147,12 +159,12 @@ class Watcher:
         """Events about folders count, too: one full of documents may have been renamed. Paths are absolute."""
         if f"{path}{os.sep}".startswith(self._ignored):
             return False
-        return not any(_hidden_below(root.folder, path) for root in self._roots)
+        within = [folder for folder in self._folders if _within(path, folder)]
+        return not within or any(f"{os.sep}." not in path[len(folder) :] for folder in within)
 
 
-def _hidden_below(folder: str, path: str) -> bool:
-    base = os.path.realpath(folder)
-    return path.startswith(base) and f"{os.sep}." in path[len(base) :]
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip(os.sep)}{os.sep}")
 
 
 def _identity(folder: str) -> _Identity | None:

@@ -13,7 +13,8 @@ from cli.documents import open_catalog
 from cli.exits import FAILED, OK
 from cli.messages import say
 from cli.reading import read_file
-from pipeline.artifacts import Fault, ParsedDocument
+from cli.review.version import written
+from pipeline.artifacts import Fault, ParsedDocument, ResolvedDocument, ResolvedPhase
 from pipeline.diagnostics.bind import bind
 from pipeline.diagnostics.json import DiagnosticDict, diagnostic_dict
 from pipeline.diagnostics.lang import Lang
@@ -52,7 +53,7 @@ def run(procedure: str, document: str, setting: Setting, *, json: bool) -> int:
         faults = verify(source.decode("utf-8-sig"), compilation.parsed, compilation.resolved).faults
     except UnicodeDecodeError:
         faults = (_NOT_UTF8,)
-    found = [_fault_dict(fault, compilation.parsed, analysis, setting.lang) for fault in faults]
+    found = [_fault_dict(fault, compilation.parsed, compilation.resolved, analysis, setting.lang) for fault in faults]
     if json:
         _print({"proven": not found, "faults": found, "diagnostics": []})
     elif not found:
@@ -83,13 +84,23 @@ def _print(verified: Verified) -> None:
     streams.emit(f"{json_module.dumps(verified, ensure_ascii=False, indent=2)}\n")
 
 
-def _fault_dict(fault: Fault, parsed: ParsedDocument, analysis: Analysis, lang: Lang) -> FaultDict:
+def _fault_dict(
+    fault: Fault, parsed: ParsedDocument, resolved: ResolvedDocument, analysis: Analysis, lang: Lang
+) -> FaultDict:
     section = None if fault.phase is None else parsed.phases[fault.phase]
     anchor = None if section is None else section.anchor
     if fault.fence is not None:
         anchor = parsed.fences[fault.fence].anchor
     number = None if section is None else section.number
     where = "" if number is None else say("verify.phase", lang, number=number)
-    message = say(f"verify.{fault.kind}", lang, where=where, detail=fault.detail)
+    declared = "" if fault.phase is None else _declared(resolved.phases[fault.phase], lang)
+    message = say(f"verify.{fault.kind}", lang, where=where, detail=fault.detail, declared=declared)
     line = None if anchor is None else analysis.compilation.positions[anchor].line
     return {"kind": fault.kind, "phase": number, "line": line, "message": message}
+
+
+def _declared(phase: ResolvedPhase, lang: Lang) -> str:
+    """What the phase may use, as the document would declare it."""
+    tools = [written(grant) for grant in phase.tools]
+    tools += [say("verify.handover", lang, tool=handover.tool) for handover in phase.handovers]
+    return "、".join(tools) or say("verify.no-tools", lang)

@@ -146,7 +146,9 @@ TEXTS: Final[dict[str, str]] = {
     "verify.unclear": "{path}: the document has errors, so its code cannot be proven.",
     "verify.phase": "phase {number}: ",
     "verify.fence": "{where}a fence is not in the code's instructions word for word.",
-    "verify.tools": "{where}the code's tools are not the declared ones ({detail}).",
+    "verify.tools": "{where}the code's tools are not the declared ones, which are: {declared} ({detail}).",
+    "verify.handover": "{tool} (hand-over)",
+    "verify.no-tools": "none",
     "verify.form": "{where}the code is not made of declarations only, or not of these ({detail}).",
     # -------------------------------------------------------------------------------------------------- why
     "why.nothing": "{path}: the next compile would run nothing.",

@@ -146,7 +146,9 @@ TEXTS: Final[dict[str, str]] = {
     "verify.unclear": "{path}: 文書にエラーがあるので、コードを確かめられません。",
     "verify.phase": "フェーズ {number}: ",
     "verify.fence": "{where}囲みが、コードの指示に一字一句そのままの形で入っていません。",
-    "verify.tools": "{where}コードの道具が、文書の宣言と違います（{detail}）。",
+    "verify.tools": "{where}コードの道具が、文書の宣言と違います。宣言された道具: {declared}（検査の結果: {detail}）。",
+    "verify.handover": "{tool}（そのまま渡す）",
+    "verify.no-tools": "なし",
     "verify.form": "{where}コードが、宣言だけからなる形になっていません（{detail}）。",
     # -------------------------------------------------------------------------------------------------- why
     "why.nothing": "{path}: 次のコンパイルでは何も動きません。",

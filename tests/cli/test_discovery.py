@@ -70,7 +70,10 @@ def test_the_same_file_compiles_once() -> None:
     """However often and by whatever name it is given; where it was named first counts."""
     write("d/a.md", "b.md")
     Path("link.md").symlink_to("b.md")
-    assert paths("d/a.md", "./d/../d/a.md", "d", str(Path("d/a.md").absolute()), "b.md", "link.md") == ["d/a.md", "b.md"]
+    assert paths("d/a.md", "./d/../d/a.md", "d", str(Path("d/a.md").absolute()), "b.md", "link.md") == [
+        "d/a.md",
+        "b.md",
+    ]
 
 
 def test_the_shape_of_json_follows_what_was_named() -> None:
