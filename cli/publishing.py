@@ -54,7 +54,8 @@ class Publisher:
 
         parsed, resolved, module = compilation.parsed, compilation.resolved, compilation.module
         if parsed is None or resolved is None or module is None:
-            raise AssertionError("a succeeded compile has all artifacts")
+            # The store had lost what was recalled, and compiling it again has failed.
+            return compilation.receipt
         positions, carried = compilation.positions, compilation.carried
         files = files_of(compilation.sha256, parsed, resolved, positions, module, self.generator, carried)
         try:
