@@ -248,6 +248,35 @@ ROWS = [
         before=text("ledger の query", "crm"),
     ),
     Row(
+        "a tool with a word that is one to suggest",
+        lambda world: world.tool("chat").update(hints=["連絡帳"]),
+        {"resolve": "tool-added"},
+        before=text("ledger の query", "連絡帳"),
+    ),
+    Row(
+        "a word that was one to suggest, gone",
+        lambda world: world.tool("chat").update(hints=[]),
+        {"resolve": "tool-removed"},
+        before=text("ledger の query", "チャット"),
+    ),
+    Row(
+        "a misspelt name gets one more candidate",
+        add_tool("ledgers", operation("find", None, "read")),
+        {"resolve": "tool-added"},
+        before=text("ledger の query", "ledgerz の query"),
+    ),
+    Row(
+        "a tool that can receive text, where none could",
+        update(
+            "chat",
+            "post_message",
+            text_argument="text",
+            input_schema={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+        ),
+        {"resolve": "tool-added"},
+        before=text("```sql", "(この SQL を ledger の query に、そのまま渡す)\n\n```sql"),
+    ),
+    Row(
         "a connector that the text mentions",
         add_tool("crm", operation("find", None, "read")),
         {"resolve": "tool-added"},
@@ -318,7 +347,10 @@ def test_an_edit_runs_exactly_what_it_must(row: Row) -> None:
     assert everything(second) == everything(world.compile(store=MemoryStore()))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+REUSING = [row for row in ROWS if row.name != "reuse never"]
+
+
+@pytest.mark.parametrize("row", REUSING, ids=lambda row: row.name)
 def test_an_edit_that_is_taken_back_runs_nothing(row: Row) -> None:
     """All runs before are still recorded: compiling the first version again is answered from the store."""
     world = World()
@@ -326,15 +358,13 @@ def test_an_edit_that_is_taken_back_runs_nothing(row: Row) -> None:
     first = world.compile()
     edited = world.copy()
     row.edit(edited)
-    if edited.options.reuse == "never":
-        pytest.skip("nothing may be used again")
     edited.compile()
     again = world.compile()
     assert what_ran(again.stages) == {}
     assert everything(again) == everything(first)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", REUSING, ids=lambda row: row.name)
 def test_the_next_compile_runs_nothing(row: Row) -> None:
     """Whatever ran, a third compile of the same has nothing left to run."""
     world = World()
@@ -342,8 +372,6 @@ def test_the_next_compile_runs_nothing(row: Row) -> None:
     world.compile()
     row.edit(world)
     second = world.compile()
-    if world.options.reuse == "never":
-        pytest.skip("nothing may be used again")
     third = world.compile()
     assert what_ran(third.stages) == {}
     assert everything(third) == everything(second)
