@@ -14,8 +14,7 @@ from pipeline.document.items import as_written
 from pipeline.document.parentheses import match_brackets, match_parentheses
 from pipeline.document.text import LeafText
 
-TRIGGER = re.compile(r"使う道具|[(（]\s*(?:この|呼び出す)")
-"""A leaf that does not match this declares nothing and looks like no declaration."""
+_OPENING_WORD = re.compile(r"[(（]\s*(?:この|呼び出す)")
 
 _TOOLS = r"[(（]\s*使う道具\s*[:：]"
 _CALL = r"[(（]\s*呼び出す\s*(?:[AaＡａ][OoＯｏ][PpＰｐ])\s*[:：]"
@@ -31,6 +30,13 @@ _OTHER_VERB = re.compile(r"渡します|渡して(?:ください|下さい)?")
 _BETWEEN = re.compile(r"[\s*_。.：:]*")
 
 LookalikeKind = Literal["brackets", "bare", "colon", "verb"]
+
+
+def may_declare(text: str) -> bool:
+    """Whether a text can hold a declaration or a look-alike at all: most do not, and pay for nothing more."""
+    if "使う道具" in text:
+        return True
+    return ("この" in text or "呼び出す" in text) and _OPENING_WORD.search(text) is not None
 
 
 @dataclass(slots=True)
@@ -202,7 +208,7 @@ def _lookalikes(reading: LeafReading, pairs: dict[int, int], from_offset: int) -
 
 def declarations_in_code(text: str) -> list[tuple[int, int]]:
     """The extents of closed declarations, calls and readable hand-overs in code or in an HTML block's text (F6)."""
-    if not TRIGGER.search(text):
+    if not may_declare(text):
         return []
     extents = []
     pairs = match_parentheses(text)

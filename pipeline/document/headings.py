@@ -6,7 +6,7 @@ import re
 from collections.abc import Container
 from typing import NamedTuple
 
-from pipeline.document.declarations import TRIGGER, LeafReading, read_leaf
+from pipeline.document.declarations import LeafReading, may_declare, read_leaf
 from pipeline.document.inline import scan_inline
 from pipeline.document.items import one_line
 from pipeline.document.text import LeafText
@@ -37,7 +37,7 @@ def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
     comments, emphasis
     and link mark-up; blanks made one; backticks stay."""
     text = leaf.text
-    reading = read_leaf(leaf, labels) if TRIGGER.search(text) else None
+    reading = read_leaf(leaf, labels) if may_declare(text) else None
     drop: list[tuple[int, int]] = []
     if reading is not None:
         drop = [(f.start, f.end) for f in reading.found if f.closed and (f.kind != "handover" or f.readable)]

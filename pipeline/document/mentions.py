@@ -10,7 +10,10 @@ from pipeline.document.inline import scan_inline
 from pipeline.document.text import LeafText
 
 _INLINE = re.compile(r"[<\\]|\]\(|\]\[")
-_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*://|mailto:|(?<![A-Za-z0-9_-])www\.)[!-;=?-~]+")
+_URL = re.compile(
+    r"(?:(?<![A-Za-z0-9+.\-])[A-Za-z0-9+.\-]++://|mailto:|(?<![A-Za-z0-9_-])www\.)[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+"
+)
+"""Up to the first character that none may hold (RFC 3986): Japanese text, a table's `|`, a code span's mark."""
 _HIDING = ("comment", "tag", "autolink", "tail")
 
 

@@ -24,7 +24,7 @@ from pipeline.artifacts import (
 )
 from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.document.blocks import Block, read_blocks
-from pipeline.document.declarations import TRIGGER, Below, Found, LeafReading, declarations_in_code, read_leaf
+from pipeline.document.declarations import Below, Found, LeafReading, declarations_in_code, may_declare, read_leaf
 from pipeline.document.handover_form import read_marks
 from pipeline.document.html import text_mask, without_comments
 from pipeline.document.inline import scan_inline
@@ -181,7 +181,7 @@ class _Reader:
             if block.kind not in ("paragraph", "heading") or not block.lines:
                 continue
             leaf = self.leaf(index)
-            if not TRIGGER.search(leaf.text):
+            if not may_declare(leaf.text):
                 continue
             below: Below = "other"
             fence: int | None = None
@@ -317,7 +317,7 @@ class _Reader:
 
     def take_code(self, part: _Part, index: int) -> None:
         leaf, block = self.leaf(index), self.blocks[index]
-        if not TRIGGER.search(leaf.text):
+        if not may_declare(leaf.text):
             return
         mask = text_mask(leaf.text) if block.kind == "html" else leaf.text
         diagnosed = part.diagnosed.setdefault(index, [])
