@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import gc
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -81,7 +82,9 @@ def read_module(source: str, most_code: int) -> DeclaredModule:
 
 def _read(source: str) -> DeclaredModule:
     try:
-        body = ast.parse(source).body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an escape that Python does not know: it is what it evaluates to
+            body = ast.parse(source).body
     except (SyntaxError, ValueError) as error:
         raise FormError(f"not Python: {error}") from None
     except (RecursionError, MemoryError):  # what the parser raises for nesting that no declaration has

@@ -38,6 +38,14 @@ def test_another_layout_of_the_same_declaration_is_proven() -> None:
     assert faults(SOURCE.replace("        ", "  ").replace("    ),", "),")) == ()
 
 
+def test_an_escape_that_python_does_not_know_is_two_characters(recwarn: pytest.WarningsRecorder) -> None:
+    """It is compared as what it evaluates to, and nothing is printed about it."""
+    assert faults(changed('title="集める"', r'title="集\める"'))
+    assert faults(changed('title="集める"', r'title="集\x3081る"'))
+    assert faults(changed("簡潔に", r"簡潔\に")) == ()
+    assert not recwarn.list
+
+
 IMPORT = "from aop_runtime import Handover, Mcp, Phase, Procedure, Standard\n"
 
 WHOLE = {
