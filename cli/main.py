@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         streams.flush()
     except KeyboardInterrupt:
         streams.abandon(sys.stdout)
-        streams.note(say("interrupted", lang))
+        streams.note(say("trouble.interrupted", lang))
         return INTERRUPTED
     except streams.OutputClosed:
         streams.abandon(sys.stdout)

@@ -61,7 +61,7 @@ TEXTS: Final[dict[str, str]] = {
     "discover.no-match": "{path}: no file matches. Check the pattern.",
     "discover.empty-folder": "{path}: there are no documents (*.md) in this folder.",
     # ----------------------------------------------------------------------------------------------- system
-    "interrupted": "Interrupted. Finished and earlier output is as it was.",
+    "trouble.interrupted": "Interrupted. Finished and earlier output is as it was.",
     "trouble.system": "{path}: {reason}",
     "trouble.system-nowhere": "The system failed: {reason}",
     "trouble.stdin-closed": "Standard input is closed; - cannot be read.",

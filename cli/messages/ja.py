@@ -61,7 +61,7 @@ TEXTS: Final[dict[str, str]] = {
     "discover.no-match": "{path}: 当てはまるファイルがありません。パターンを確かめてください。",
     "discover.empty-folder": "{path}: フォルダーに文書（*.md）がありません。",
     # ----------------------------------------------------------------------------------------------- system
-    "interrupted": "中断しました。書き終えた出力と前の出力はそのままです。",
+    "trouble.interrupted": "中断しました。書き終えた出力と前の出力はそのままです。",
     "trouble.system": "{path}: {reason}",
     "trouble.system-nowhere": "システムのエラーです: {reason}",
     "trouble.stdin-closed": "標準入力が閉じられているので、- を読めません。",

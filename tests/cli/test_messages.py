@@ -6,12 +6,14 @@ import ast
 import re
 import string
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from cli.messages import say
 from cli.messages.en import TEXTS as EN
 from cli.messages.ja import TEXTS as JA
+from pipeline.incremental.report import Outcome, Reason, Stage
 
 CLI = Path(__file__).parents[2] / "cli"
 BEGINNINGS = ("help.", "diff.", "verify.", "watch.", "why.")
@@ -58,6 +60,18 @@ def test_every_message_is_said_somewhere() -> None:
     named = literal_keys()
     begun = tuple(key for key in named if key.endswith(("-", "."))) + BEGINNINGS
     assert [key for key in JA if key not in named and not key.startswith(begun)] == []
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_every_reason_has_words(reason: str) -> None:
+    """`aop why` knows no "unknown" (R3)."""
+    assert f"why.reason-{reason}" in JA
+
+
+@pytest.mark.parametrize("word", [*get_args(Outcome), *(f"stage-{stage}" for stage in get_args(Stage))])
+def test_every_stage_and_outcome_has_words(word: str) -> None:
+    """Whatever a compile reports can be said."""
+    assert f"why.{word}" in JA
 
 
 def test_what_a_user_wrote_cannot_take_over_the_line() -> None:
