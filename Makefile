@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help examples test lint types imports nightly reference bench lock clean
+.PHONY: help examples test lint types imports nightly reference bench pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ reference: $(VENV)/.reference ## blocks beside cmark (needs a C compiler)
 
 bench: $(VENV)/.bench ## speed, as ratios within one run
 	$(BIN)/python -m bench
+
+pictures: $(VENV)/.run ## the READMEs' pictures, from what the compiler prints
+	$(BIN)/python docs/pictures.py
 
 lock: ## pin and hash the requirements again (needs uv)
 	uv pip compile pyproject.toml --group build $(LOCK) -o requirements/run.txt
