@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -26,6 +28,8 @@ FAULTY = """# 月次の締め
 締めた金額を slack に投稿する。
 """
 GRAPHED = ROOT / "examples" / "competitor-research.md"
+_COLUMN = 12.2
+"""The width of a column in rich's pictures."""
 READMES = {"en": ROOT / "README.md", "ja": ROOT / "README.ja.md"}
 
 
@@ -42,8 +46,22 @@ def picture(lang: str) -> str:
     console = Console(record=True, width=112, file=io.StringIO(), color_system="standard", force_terminal=True)
     console.print(Text.from_ansi(f"$ aop check getsuji.md\n{output}"))
     svg = console.export_svg(title="aop check", unique_id=f"aop-{lang}")
+    svg = re.sub(r'(<text [^>]*?)x="([0-9.]+)"([^>]*?)textLength="([0-9.]+)"([^>]*>)(.*?)</text>', _runs, svg)
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+
+
+def _runs(text: re.Match[str]) -> str:
+    """rich gives a full-width character the room of one column. Runs of one width, each with its own place, keep the
+    caret below its word whatever the font."""
+    before, x, middle, _, behind, content = text.groups()
+    place, parts = float(x), []
+    for run in re.finditer(r"[\u0000-\u10ff]+|[^\u0000-\u10ff]+", html.unescape(content)):
+        width = cell_len(run.group()) * _COLUMN
+        escaped = html.escape(run.group()).replace(" ", "&#160;")
+        parts.append(f'{before}x="{place:.1f}"{middle}textLength="{width:.1f}"{behind}{escaped}</text>')
+        place += width
+    return "".join(parts)
 
 
 def with_graph(text: str, graph: str) -> str:
