@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 MANY: Final = 50
 """From so many documents on it is worth a bar."""
+
+
+_REDRAW_S: Final = 0.1
 
 
 class Bar(Protocol):
@@ -49,9 +53,13 @@ class TerminalBar:
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         console = Console(file=sys.stderr)
-        self._progress: Progress = Progress(*columns, console=console, transient=True, redirect_stdout=False)
+        # Without a thread of its own: processes may be made as copies of this one while it is shown.
+        self._progress: Progress = Progress(
+            *columns, console=console, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+        )
         self._task: TaskID = self._progress.add_task(label, total=None)
         self._shown = False
+        self._drawn = 0.0
 
     def hide(self) -> None:
         if self._shown:
@@ -63,6 +71,9 @@ class TerminalBar:
         if not self._shown and done < total:
             self._progress.start()
             self._shown = True
+        if self._shown and time.monotonic() - self._drawn >= _REDRAW_S:
+            self._progress.refresh()
+            self._drawn = time.monotonic()
 
     def __enter__(self) -> Self:
         return self

@@ -32,5 +32,5 @@ def _rendered(page: str) -> str:
 
     console = Console(force_terminal=True, width=min(streams.width(sys.stdout), 100))
     with console.capture() as captured:
-        console.print(Markdown(page))
+        console.print(Markdown(page, code_theme="ansi_dark"))
     return captured.get()
