@@ -26,6 +26,7 @@ _DOCUMENT = """# 週次の在庫報告 {n}
 
 1. 「在庫 {n}」の表を開き、品番、数、置き場の三つの列を読む。
 2. 数が空の行は、倉庫の担当が数えている途中なので飛ばす。
+3. 置き場が二つに分かれた品は、数を足して一つにする。
 
 ## フェーズ 2: 数える (使う道具: bigquery の query (read-only), sandbox)
 
@@ -42,6 +43,7 @@ group by sku
 
 - 値段が一割より上がった品は、仕入れ先の知らせを探す。
 - 見つからないときは、そのまま次へ進む。
+- 読んだ知らせは、題と日付と一行の要約を残す。値段の数字は写し間違えないように、元の文のまま残す。
 
 ## フェーズ 4: 確かめる (使う道具: hitl)
 
@@ -52,9 +54,11 @@ group by sku
 >   発注する数: <数>
 > ```
 
+よいと言われた品だけを次へ渡す。言われなかった品は、理由を一言で残す。
+
 ## フェーズ 5: 知らせる (使う道具: slack の notify)
 
-発注の担当に、品番と数を投稿する。急ぐ品には印を付ける。
+発注の担当に、品番と数を投稿する。急ぐ品には印を付ける。投稿は一度だけにし、品の多い週も分けない。
 
 ## 期待される成果物
 
@@ -64,8 +68,7 @@ group by sku
 
 def document(n: int) -> str:
     """About 2 KB and five phases; no two alike."""
-    text = _DOCUMENT.format(n=n)
-    return text + "".join(f"\n補足 {n}-{i}: 数え違いは倉庫の担当に戻す。\n" for i in range(9))
+    return _DOCUMENT.format(n=n)
 
 
 def write_library(folder: Path, size: int) -> list[str]:
