@@ -6,7 +6,7 @@ import re
 from typing import cast
 
 from catalog.checks import Names, among, choice, fields, filled_text, mapping, sequence, text, words
-from catalog.definition import CategoryDefinition, ToolDefinition
+from catalog.definition import CategoryDefinition, Removal, ToolDefinition
 from catalog.fold import fold
 from catalog.model import ToolKind
 from catalog.nodes import Fault, Json, Node
@@ -22,15 +22,19 @@ _STANDARD_ONLY = ("options", "grants")
 _UNDECLARABLE = re.compile(r"[,+、()]|\s{2}|[^\S ]|[\x00-\x1f\x7f]|\s[のと]\s|\A\s|\s\Z|\A(?:なし|のみ)\Z")
 
 
-def read_catalog(root: Node) -> tuple[ToolDefinition, ...]:
-    """The tools of one catalog file, in its order. Raises `Fault`."""
-    top = fields(root, "catalog", ("version", "tools"), ())
+def read_catalog(root: Node) -> tuple[ToolDefinition | Removal, ...]:
+    """The removals and the tools of one catalog file, in its order. Raises `Fault`."""
+    removing = "remove" in mapping(root, "catalog")
+    top = fields(root, "catalog", ("version",) if removing else ("version", "tools"), ("tools", "remove"))
     version = top["version"]
     if isinstance(version.value, bool) or version.value != SUPPORTED_VERSION:
         raise Fault(version.line, "version-unsupported", supported=SUPPORTED_VERSION, value=str(version.json()))
     names = Names("tools")
-    tools: list[ToolDefinition] = []
-    for index, node in enumerate(sequence(top["tools"], "tools")):
+    tools: list[ToolDefinition | Removal] = []
+    for index, node in enumerate(sequence(top["remove"], "remove") if removing else ()):
+        tools.append(Removal(filled_text(node, f"remove[{index}]"), node.line))
+        names.add(tools[-1].name, node.line)
+    for index, node in enumerate(sequence(top["tools"], "tools") if "tools" in top else ()):
         tool = _tool(node, f"tools[{index}]")
         names.add(tool.name, mapping(node, "tool")["name"].line)
         tools.append(tool)

@@ -8,7 +8,7 @@ from functools import partial
 from hashlib import sha256
 
 from catalog.compiled import Entry
-from catalog.definition import OperationDefinition, ToolDefinition
+from catalog.definition import OperationDefinition, Removal, ToolDefinition
 from catalog.model import Category
 from catalog.nodes import Json
 
@@ -18,7 +18,26 @@ def canonical(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def compile_tool(tool: ToolDefinition) -> Entry:
+def compile_removal(removal: Removal, file: int = 0) -> Entry:
+    """`file`: an index, as in `Entry`."""
+    return Entry(
+        name=removal.name,
+        kind="mcp",
+        title="",
+        hints=(),
+        categories=(),
+        reads_text=False,
+        writes_text=False,
+        digest="",
+        seal=sha256(b"").hexdigest(),
+        packed=bytes,
+        file=file,
+        line=removal.line,
+    )
+
+
+def compile_tool(tool: ToolDefinition, file: int = 0) -> Entry:
+    """`file`: an index, as in `Entry`."""
     content: Json = [
         list(tool.options),
         [[word, list(allowed)] for word, allowed in tool.grants],
@@ -40,6 +59,8 @@ def compile_tool(tool: ToolDefinition) -> Entry:
         digest=sha256(identity.encode() + b"\n" + line).hexdigest(),
         seal=sha256(line).hexdigest(),
         packed=partial(bytes, line),
+        file=file,
+        line=tool.line,
     )
 
 
@@ -65,6 +86,8 @@ def _row(entry: Entry, size: int) -> Json:
         entry.digest,
         entry.seal,
         size,
+        entry.file,
+        entry.line,
     ]
 
 

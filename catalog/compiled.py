@@ -26,6 +26,10 @@ FRAME_LENGTH = 76
 _FRAME = re.compile(rb"([0-9a-f]{64}) ([0-9]{10})\n")
 
 
+_Row = tuple[str, ToolKind, str, list[str], list[tuple[str, str, list[str]]], bool, bool, str, str, int, int, int]
+"""The head's line about a tool: the fields of an `Entry`, with the length of its section before the last two."""
+
+
 class Damaged(Exception):
     """A section is not what was compiled: compile again."""
 
@@ -33,7 +37,9 @@ class Damaged(Exception):
 class Entry(NamedTuple):
     """A tool whose operations are still packed. `packed` reads its section, whose sha256 is `seal`; raises OSError.
 
-    `reads_text`/`writes_text`: one of them reads/writes and has a text argument (V4).
+    `reads_text`/`writes_text`: one of them reads/writes and has a text argument (V4). `file`: which of the files that
+    were compiled together it stands in, `line`: where. One without a digest is no tool: it `removes` the one of its
+    name from the layers below.
     """
 
     name: str
@@ -46,6 +52,12 @@ class Entry(NamedTuple):
     digest: str
     seal: str
     packed: Callable[[], bytes]
+    file: int = 0
+    line: int = 1
+
+    @property
+    def removes(self) -> bool:
+        return not self.digest
 
     def tool(self) -> Tool:
         """Unpack it. Raises Damaged."""
@@ -82,15 +94,14 @@ def decode(section: Section) -> list[Entry] | None:
         return None
     if frame[1] != sha256(head).hexdigest().encode():
         return None
-    rows: list[tuple[str, ToolKind, str, list[str], list[tuple[str, str, list[str]]], bool, bool, str, str, int]]
-    rows = json.loads(head)
+    rows: list[_Row] = json.loads(head)
     entries: list[Entry] = []
     offset = FRAME_LENGTH + length
-    for name, kind, title, hints, categories, reads, writes, digest, seal, size in rows:
+    for name, kind, title, hints, categories, reads, writes, digest, seal, size, file, line in rows:
         packed = partial(section, offset, size)
         offset += size
         found = _categories(categories)
-        entries.append(Entry(name, kind, title, tuple(hints), found, reads, writes, digest, seal, packed))
+        entries.append(Entry(name, kind, title, tuple(hints), found, reads, writes, digest, seal, packed, file, line))
     return entries
 
 

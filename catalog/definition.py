@@ -29,6 +29,14 @@ class OperationDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class Removal:
+    """An entry of `remove`: the tool of that name below counts no more. `line`: where it stands."""
+
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class ToolDefinition:
     """One tool. `operations` None: unknown (T11). `extras`: source and server. `line`: where it begins."""
 

@@ -1,4 +1,5 @@
-"""What can be wrong with a catalog file or an `mcpServers` file, in both languages.
+"""What can be wrong with a catalog file or an `mcpServers` file, in both languages. Servers and locks have messages of
+their own.
 
 A faulty file is the user's and is refused whole; the command line turns the error into exit status 2.
 """
@@ -6,6 +7,9 @@ A faulty file is the user's and is refused whole; the command line turns the err
 from __future__ import annotations
 
 from typing import Literal
+
+from catalog.lock_messages import LOCK_MESSAGES
+from catalog.server_messages import SERVER_MESSAGES
 
 Language = Literal["ja", "en"]
 
@@ -151,16 +155,21 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "server-is-tool": (
         "MCP サーバーの名前「{name}」は、カタログの道具「{other}」と同じです。"
-        "どちらを指すか決まらないので、サーバーの名前を変えてください。",
-        'the MCP server "{name}" has the name of the catalog\'s tool "{other}". '
-        "A declaration could not tell them apart: rename the server.",
+        "この道具は MCP サーバーではない（kind が {kind}）ので、サーバーの名前を変えてください。",
+        'the MCP server "{name}" has the name of the catalog\'s tool "{other}", which is no MCP server '
+        "(its kind is {kind}): rename the server.",
+    ),
+    "remove-unknown": (
+        "remove の「{name}」は、下の層のどの道具の名前でもありません。名前を確かめてください。",
+        '"{name}" in remove is the name of no tool in the layers below. Check the name.',
     ),
 }
 """By reason: (Japanese, English)."""
 
 
 class CatalogError(Exception):
-    """`file` cannot be used. `reason`: a key of `MESSAGES`. `line`: 1-based, None where nothing could be read."""
+    """`file` cannot be used. `reason`: a key of `MESSAGES`, `SERVER_MESSAGES` or `LOCK_MESSAGES`. `line`: 1-based, None
+    where nothing could be read."""
 
     def __init__(self, file: str, line: int | None, reason: str, **arguments: str | int) -> None:
         super().__init__(file, line, reason, arguments)
@@ -171,7 +180,8 @@ class CatalogError(Exception):
 
     def message(self, lang: Language) -> str:
         """`FILE:LINE: SENTENCE`."""
-        sentence = MESSAGES[self.reason][0 if lang == "ja" else 1].format(**self.arguments)
+        words = MESSAGES.get(self.reason) or SERVER_MESSAGES.get(self.reason) or LOCK_MESSAGES[self.reason]
+        sentence = words[0 if lang == "ja" else 1].format(**self.arguments)
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {sentence}"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from catalog.compiled import Damaged, Entry
 from catalog.errors import CatalogError
@@ -17,23 +20,35 @@ if TYPE_CHECKING:
 
 MAX_SUGGESTIONS = 5
 
-SUGGESTIONS_VERSION = "1"
+NO_ADDRESSES: Final[Mapping[str, str]] = MappingProxyType({})
+
+SUGGESTIONS_VERSION = "2"
 """Raise it when the same catalog would suggest something else."""
 
 
 class Catalog:
     """Implements `catalog.view.CatalogView`. Entries have different folded names; their order means nothing."""
 
-    def __init__(self, entries: Iterable[Entry], compile_again: Callable[[], Iterable[Entry]]) -> None:
-        """`compile_again`: gives the same entries afresh, for the day on which one turns out to be damaged."""
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        compile_again: Callable[[], Iterable[Entry]],
+        addresses: Mapping[str, str] = NO_ADDRESSES,
+    ) -> None:
+        """`compile_again`: gives the same entries afresh, for the day on which one turns out to be damaged.
+
+        `addresses`: by folded name, the `definition` of the server that a tool is reached at, in place of its own.
+        """
         self._entries = {fold(entry.name): entry for entry in sorted(entries, key=lambda entry: fold(entry.name))}
         self._compile_again = compile_again
+        self._addresses = dict(addresses)
         self._built: dict[str, Tool] = {}
 
     @cached_property
     def digest(self) -> str:
         """Of every tool, and of the rules by which suggestions are found."""
         parts = [SUGGESTIONS_VERSION, *(entry.digest for entry in self._entries.values())]
+        parts += [f"{name} {self._addresses[name]}" for name in sorted(self._addresses)]
         return sha256("\n".join(parts).encode()).hexdigest()
 
     def tool(self, name: str) -> Tool | None:
@@ -43,7 +58,7 @@ class Catalog:
             entry = self._entries.get(key)
             if entry is None:
                 return None
-            built = self._built[key] = self._unpack(key, entry)
+            built = self._built[key] = self._addressed(key, self._unpack(key, entry))
         return built
 
     def _unpack(self, key: str, entry: Entry) -> Tool:
@@ -55,6 +70,15 @@ class Catalog:
                 raise CatalogError(entry.name, None, "file-changed") from None
             self._entries = afresh
             return afresh[key].tool()
+
+    def _addressed(self, key: str, tool: Tool) -> Tool:
+        address = self._addresses.get(key)
+        if address is None:
+            return tool
+        digest = sha256(f"{tool.digest}\n{address}".encode()).hexdigest()
+        definition = {**json.loads(tool.definition), **json.loads(address)}
+        text = json.dumps(definition, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return replace(tool, digest=digest, definition=text)
 
     def tools(self) -> tuple[Tool, ...]:
         """All of them, by folded name."""

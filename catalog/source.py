@@ -1,12 +1,13 @@
-"""From the bytes of catalog files and of an `mcpServers` file to entries: reading, checking, merging, compiling."""
+"""From the bytes of catalog files and of an `mcpServers` file to entries: reading, checking, compiling."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from catalog.catalog_file import read_catalog
-from catalog.compile import compile_tool
+from catalog.compile import compile_removal, compile_tool
 from catalog.compiled import Entry
 from catalog.definition import ToolDefinition
 from catalog.errors import CatalogError
@@ -16,32 +17,37 @@ from catalog.mcp_config import read_servers
 from catalog.nodes import Fault, Node
 from catalog.yaml_reader import read_yaml
 
+T = TypeVar("T")
+
 
 def compile_files(files: Iterable[tuple[Path, bytes]]) -> list[Entry]:
-    """The entries of catalog files, by folded name. A later file wins a tool's name. Raises CatalogError."""
-    merged: dict[str, ToolDefinition] = {}
-    for path, content in files:
-        for tool in _parse(path, content, read_yaml, read_catalog):
-            merged[fold(tool.name)] = tool
-    return [compile_tool(merged[name]) for name in sorted(merged)]
+    """The entries of catalog files, by folded name. A later file wins a tool's name, and removes what earlier ones
+    have. Raises CatalogError."""
+    merged: dict[str, Entry] = {}
+    for index, (path, content) in enumerate(files):
+        for found in _parse(path, content, read_yaml, read_catalog):
+            if isinstance(found, ToolDefinition):
+                merged[fold(found.name)] = compile_tool(found, index)
+            elif merged.pop(fold(found.name), None) is None:
+                raise CatalogError(str(path), found.line, "remove-unknown", name=found.name)
+    return [merged[name] for name in sorted(merged)]
 
 
-def compile_servers(path: Path, content: bytes, tools: Iterable[str]) -> list[Entry]:
-    """The entries of an `mcpServers` file, by folded name; none may have a name of `tools`. Raises CatalogError."""
-    taken = {fold(name): name for name in tools}
+def compile_layer(path: Path, content: bytes) -> list[Entry]:
+    """The entries of one organisation file, what it removes first. Raises CatalogError."""
+    found = _parse(path, content, read_yaml, read_catalog)
+    return [compile_tool(entry) if isinstance(entry, ToolDefinition) else compile_removal(entry) for entry in found]
+
+
+def compile_servers(path: Path, content: bytes) -> list[Entry]:
+    """The entries of an `mcpServers` file, by folded name. Raises CatalogError."""
     servers = {fold(server.name): server for server in _parse(path, content, read_json, read_servers)}
-    for name, server in servers.items():
-        if name in taken:
-            raise CatalogError(str(path), server.line, "server-is-tool", name=server.name, other=taken[name])
     return [compile_tool(servers[name]) for name in sorted(servers)]
 
 
 def _parse(
-    path: Path,
-    content: bytes,
-    read: Callable[[str], Node],
-    understand: Callable[[Node], tuple[ToolDefinition, ...]],
-) -> tuple[ToolDefinition, ...]:
+    path: Path, content: bytes, read: Callable[[str], Node], understand: Callable[[Node], Sequence[T]]
+) -> Sequence[T]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

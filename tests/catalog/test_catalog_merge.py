@@ -92,14 +92,14 @@ def test_a_changed_secret_changes_no_digest(tmp_path: Path) -> None:
     assert before.digest == after.digest != moved.digest
 
 
-def test_a_server_with_a_tools_name_is_an_error(tmp_path: Path) -> None:
-    """Nothing would say which of the two a declaration means."""
-    path = write(tmp_path, "mcp.json", SERVERS.replace('"helpdesk": {', '"Ｚaiko": {'))
+def test_a_server_with_the_name_of_another_kind_of_tool_is_an_error(tmp_path: Path) -> None:
+    """An HTTP API is not reached as an MCP server is (one of kind mcp gets its address from it: test_layers)."""
+    path = write(tmp_path, "mcp.json", SERVERS.replace('"helpdesk": {', '"Ｋintai": {'))
     with pytest.raises(CatalogError) as caught:
-        load_catalog([write(tmp_path, "a.yaml", STOCK)], path)
+        load_catalog([write(tmp_path, "a.yaml", ATTENDANCE)], path)
     assert (caught.value.reason, caught.value.line, caught.value.file) == ("server-is-tool", 8, str(path))
-    assert "Ｚaiko" in caught.value.message("ja")
-    assert "zaiko" in caught.value.message("en")
+    assert "Ｋintai" in caught.value.message("ja")
+    assert "kintai" in caught.value.message("en")
 
 
 FAULTS: tuple[tuple[str, str, int], ...] = (

@@ -1,0 +1,82 @@
+"""What can be wrong with a live MCP server, and with reaching it, in both languages; as `errors.MESSAGES`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SERVER_MESSAGES: Final[dict[str, tuple[str, str]]] = {
+    "server-unknown": (
+        "「{server}」という MCP サーバーがありません。あるのは {known} です。",
+        'there is no MCP server "{server}". There are {known}.',
+    ),
+    "transport-unsupported": (
+        "MCP サーバー「{server}」の接続方式 {transport} には対応していません。"
+        "command（stdio）か、Streamable HTTP の url を書いてください。",
+        'the MCP server "{server}" is reached by {transport}, which is not supported. '
+        "Write a command (stdio) or a url for Streamable HTTP.",
+    ),
+    "variable-unset": (
+        "{where} にある環境変数 {variable} が設定されていません。設定してから実行してください。",
+        "{where} needs the environment variable {variable}, which is not set. Set it first.",
+    ),
+    "variable-unreadable": (
+        "{where} の「${{{variable}}}」は環境変数の名前ではありません。「${{名前}}」の形で書いてください。",
+        '{where}: "${{{variable}}}" names no environment variable. Write it as "${{NAME}}".',
+    ),
+    "mcp-missing": (
+        "MCP サーバーへの接続には追加のパッケージが要ります。pip install 'aop[mcp]' を実行してください。",
+        "connecting to MCP servers needs another package. Run pip install 'aop[mcp]'.",
+    ),
+    "server-unreachable": (
+        "MCP サーバー「{server}」に接続できません（{detail}）。動いているか、接続先が正しいかを確かめてください。",
+        'the MCP server "{server}" cannot be reached ({detail}). Check that it runs, and where.',
+    ),
+    "server-refused": (
+        "MCP サーバー「{server}」が道具の一覧を返しませんでした（{detail}）。サーバーの設定を確かめてください。",
+        'the MCP server "{server}" did not list its tools ({detail}). Check its settings.',
+    ),
+    "server-slow": (
+        "MCP サーバー「{server}」が {seconds} 秒以内に道具の一覧を返しませんでした。"
+        "サーバーを確かめるか、--timeout を延ばしてください。",
+        'the MCP server "{server}" did not list its tools within {seconds} s. Check it, or raise --timeout.',
+    ),
+    "server-flood": (
+        "MCP サーバー「{server}」の応答が大きすぎます。{limit} バイトまでしか読みません。",
+        'the MCP server "{server}" answers with too much. No more than {limit} bytes are read.',
+    ),
+    "server-not-json": (
+        "MCP サーバー「{server}」の出力が JSON-RPC ではありません（{said}）。"
+        "標準出力に別のものを書いていないか確かめてください。",
+        'what the MCP server "{server}" writes is not JSON-RPC ({said}). '
+        "Check that it writes nothing else to its standard output.",
+    ),
+    "server-wrong-list": (
+        "MCP サーバー「{server}」の道具の一覧が MCP の形ではありません（{detail}）。サーバーの作者に知らせてください。",
+        'the tool list of the MCP server "{server}" is not as MCP has it ({detail}). Tell its author.',
+    ),
+    "server-too-many": (
+        "MCP サーバー「{server}」の道具が多すぎます。{limit} 個までにしてください。",
+        'the MCP server "{server}" lists too many tools. Keep it within {limit}.',
+    ),
+    "server-pages": (
+        "MCP サーバー「{server}」の一覧が {limit} ページで終わりません。サーバーの作者に知らせてください。",
+        'the list of the MCP server "{server}" does not end within {limit} pages. Tell its author.',
+    ),
+    "server-pages-circle": (
+        "MCP サーバー「{server}」の一覧が、同じページに戻って終わりません。サーバーの作者に知らせてください。",
+        'the list of the MCP server "{server}" comes back to the same page and never ends. Tell its author.',
+    ),
+    "server-schema-large": (
+        "MCP サーバー「{server}」の道具「{tool}」の定義が大きすぎます。{limit} バイトまでにしてください。",
+        'the definition of "{tool}" of the MCP server "{server}" is too large. Keep it within {limit} bytes.',
+    ),
+    "server-schema-deep": (
+        "MCP サーバー「{server}」の道具「{tool}」の定義の入れ子が深すぎます。{limit} 段までにしてください。",
+        'the definition of "{tool}" of the MCP server "{server}" is nested too deeply. Keep it within {limit} levels.',
+    ),
+    "server-not-storable": (
+        "MCP サーバー「{server}」の道具の一覧はカタログに入れられません。{detail}",
+        'the tool list of the MCP server "{server}" cannot be put into a catalog: {detail}',
+    ),
+}
+"""By reason: (Japanese, English)."""
