@@ -141,9 +141,12 @@ class Suggester:
                 continue
             if edits == 1 and _too_weak(word, query):
                 continue
-            score = 92 - 6 * edits - (4 if shorter < 6 else 0)
+            # An English word of five letters becomes too many others (block, black) to be a category's.
+            tools_only = edits == 1 and _exchanged(word, query) is not None and len(query) < 6 and word.isascii()
+            score = 92 - 6 * edits - 2 * max(0, 6 - shorter)
             for target, worth in self._words[word].items():
-                yield target, score - (_EQUAL - worth) / 2
+                if not (tools_only and target.category):
+                    yield target, score - (_EQUAL - worth) / 2
 
     def _contained(self, query: str, pieces: tuple[str, ...]) -> Iterator[tuple[_Target, float]]:
         """Words that stand in the query as whole runs of script, or begin or end it and make up at least half of it."""
@@ -160,9 +163,12 @@ class Suggester:
                     found.add(word)
         best: dict[_Target, float] = {}
         for word in found:
-            for target, worth in self._words.get(word, {}).items():
-                # Short English words are in too many others (`read`, `web`): only a tool's own name is worth it.
-                if worth >= _PLURAL and not (target.category and word.isascii() and len(word) < 5):
+            targets = self._words.get(word, {})
+            # Words that many tools have for a category (`search`) say nothing about the tool that is meant, and short
+            # English words are in too many others (`read`, `web`): there only a tool's own name is worth it.
+            tools_only = len({target.tool for target in targets}) > 1 or (word.isascii() and len(word) < 5)
+            for target, worth in targets.items():
+                if worth >= _PLURAL and not (tools_only and target.category):
                     best[target] = max(best.get(target, 0), 70 + 18 * len(word) / len(query))
         yield from best.items()
 
@@ -205,7 +211,13 @@ def _allowed_edits(length: int, kanji: bool) -> int:
 
 def _too_weak(word: str, query: str) -> bool:
     """One letter exchanged makes another word of a very short one (zoom, room); so does the first letter (black)."""
+    place = _exchanged(word, query)
+    return place is not None and (len(word) < 5 or (len(word) < 7 and place == 0))
+
+
+def _exchanged(word: str, query: str) -> int | None:
+    """Where the only letter is that differs between two words of one length."""
     if len(word) != len(query):
-        return False
+        return None
     differing = [index for index, (mine, theirs) in enumerate(zip(word, query, strict=True)) if mine != theirs]
-    return len(differing) == 1 and (len(word) < 5 or (len(word) < 7 and differing[0] == 0))
+    return differing[0] if len(differing) == 1 else None
