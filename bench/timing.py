@@ -13,7 +13,7 @@ def process(command: Sequence[str | Path], folder: Path, runs: int, before: Call
     """Seconds of wall time of the fastest of `runs` runs of a command in `folder`; `before` runs ahead of each,
     untimed.
 
-    Modules are compiled once, as on a user's machine. Raises RuntimeError where the command fails: a failed run has no time.
+    Modules are compiled once, as on a user's machine. Raises RuntimeError where the command fails.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     best = float("inf")
