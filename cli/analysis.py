@@ -17,7 +17,7 @@ from cli.trouble import Trouble
 from pipeline.compilation import Compilation
 from pipeline.compiler import Options
 from pipeline.generators.template import TemplateGenerator
-from pipeline.stores.memory import MemoryStore
+from pipeline.stores.nothing import NoStore
 
 
 class Analysis(NamedTuple):
@@ -56,7 +56,7 @@ def analyse(name: str, setting: Setting, catalog: Catalog, *, place: Named | Non
     lies = place if place is not None and placeless(named) else named
     document = Document(STDIN_PATH if lies.path == STDIN else lies.path, partial(_given, data))
     job = Job(
-        open_store=MemoryStore,
+        open_store=NoStore,
         catalog=catalog,
         generator=TemplateGenerator(),
         options=Options(max_bytes=setting.max_bytes, check=True),

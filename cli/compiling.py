@@ -20,7 +20,7 @@ from cli.report import Report, Reporter
 from pipeline.artifacts import Fault, PhaseCode, Unit
 from pipeline.compiler import Options as CompilerOptions
 from pipeline.generators.protocol import Generator, GeneratorIdentity
-from pipeline.stores.memory import MemoryStore
+from pipeline.stores.nothing import NoStore
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Compiling:
     def _store(self) -> Callable[[], Store]:
         options = self._options
         if options.check and not options.watch:
-            return MemoryStore
+            return NoStore
         from cli.stores import TellingStore  # noqa: PLC0415 - brings SQLite, which `aop check` does without
 
         if options.check:

@@ -25,7 +25,7 @@ from pipeline.diagnostics.visible import visible
 from pipeline.generators.registry import default_registry
 from pipeline.incremental.report import StageReport
 from pipeline.stores.files import FileStore
-from pipeline.stores.memory import MemoryStore
+from pipeline.stores.nothing import NoStore
 
 
 def run(document: str, setting: Setting, reuse: Reuse, store: Path | None, *, json: bool) -> int:
@@ -33,7 +33,7 @@ def run(document: str, setting: Setting, reuse: Reuse, store: Path | None, *, js
     folder = store or Path(DEFAULT_STORE)
     job = Job(
         # Asking must not make a store where there is none.
-        open_store=partial(FileStore, folder) if folder.exists() else MemoryStore,
+        open_store=partial(FileStore, folder) if folder.exists() else NoStore,
         catalog=open_catalog(setting),
         generator=default_registry().find(),
         options=Options(reuse=reuse, max_bytes=setting.max_bytes),
