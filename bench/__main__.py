@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from bench import compiling, stores
+from bench import compiling, loading, stores
 
 stores.main()
+print()
+loading.main()
 print()
 compiling.main()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from catalog.compiled import Section
 
-LOADER_VERSION = "3"
+LOADER_VERSION = "4"
 """Raise it when the same files would be compiled into something else."""
 
 KEEP = 32

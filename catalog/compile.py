@@ -44,7 +44,8 @@ def compile_tool(tool: ToolDefinition, file: int = 0) -> Entry:
         None if tool.operations is None else [_operation(entry) for entry in tool.operations],
         canonical(tool.extras),
     ]
-    line = canonical(content).encode() + b"\n"
+    schemas = ["" if entry.input_schema is None else canonical(entry.input_schema) for entry in tool.operations or ()]
+    section = "".join(f"{line}\n" for line in (canonical(content), *schemas)).encode()
     categories = tuple(Category(entry.name, entry.title, entry.hints) for entry in tool.categories)
     identity = canonical([tool.name, tool.kind, tool.title, list(tool.hints), _categories(categories)])
     texts = {entry.effect for entry in tool.operations or () if entry.text_argument is not None}
@@ -56,9 +57,9 @@ def compile_tool(tool: ToolDefinition, file: int = 0) -> Entry:
         categories=categories,
         reads_text="read" in texts,
         writes_text="write" in texts,
-        digest=sha256(identity.encode() + b"\n" + line).hexdigest(),
-        seal=sha256(line).hexdigest(),
-        packed=partial(bytes, line),
+        digest=sha256(identity.encode() + b"\n" + section).hexdigest(),
+        seal=sha256(section).hexdigest(),
+        packed=partial(bytes, section),
         file=file,
         line=tool.line,
     )
@@ -92,13 +93,12 @@ def _row(entry: Entry, size: int) -> Json:
 
 
 def _operation(operation: OperationDefinition) -> Json:
-    """In the order of `Operation`'s fields."""
+    """Without its schema, in the order in which `compiled` takes it apart."""
     return [
         operation.name,
         operation.category,
         operation.effect,
         operation.description,
-        "" if operation.input_schema is None else canonical(operation.input_schema),
         operation.text_argument,
         canonical(operation.extras),
     ]

@@ -2,7 +2,7 @@
 
     sha256 of the head, hexadecimal; a blank; the head's length in bytes, ten digits \\n
     head: a JSON list of rows, with the length and the sha256 of each tool's section \\n
-    one section, a line of JSON, a tool, in the head's order
+    one section a tool, in the head's order: a line of JSON, then the schema of each operation, a line each
 
 So a load costs the small head, and a tool its own section: both are checked before they are believed.
 `catalog.compile` writes it.
@@ -17,7 +17,7 @@ from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
-from catalog.model import Category, Operation, Tool, ToolKind
+from catalog.model import Category, Effect, Operation, Tool, ToolKind
 
 Section = Callable[[int, int], bytes]
 """Bytes of the compiled form: from an offset, at most so many. Raises OSError."""
@@ -62,19 +62,21 @@ class Entry(NamedTuple):
     def tool(self) -> Tool:
         """Unpack it. Raises Damaged."""
         try:
-            line = self.packed()
+            section = self.packed()
         except OSError as error:
             raise Damaged(self.name) from error
-        if sha256(line).hexdigest() != self.seal:
+        if sha256(section).hexdigest() != self.seal:
             raise Damaged(self.name)
-        options, grants, operations, definition = json.loads(line)
+        # The schemas stand apart: most of the bytes need not be taken apart, only carried on.
+        first, *schemas = section.decode().split("\n")
+        options, grants, operations, definition = json.loads(first)
         return Tool(
             name=self.name,
             kind=self.kind,
             title=self.title,
             hints=self.hints,
             categories=self.categories,
-            operations=None if operations is None else tuple(Operation(*fields) for fields in operations),
+            operations=None if operations is None else tuple(map(_operation, operations, schemas)),
             options=tuple(options),
             grants=tuple((word, tuple(allowed)) for word, allowed in grants),
             digest=self.digest,
@@ -103,6 +105,11 @@ def decode(section: Section) -> list[Entry] | None:
         found = _categories(categories)
         entries.append(Entry(name, kind, title, tuple(hints), found, reads, writes, digest, seal, packed, file, line))
     return entries
+
+
+def _operation(fields: tuple[str, str | None, Effect, str, str | None, str], schema: str) -> Operation:
+    name, category, effect, description, text_argument, definition = fields
+    return Operation(name, category, effect, description, schema, text_argument, definition)
 
 
 def _categories(rows: list[tuple[str, str, list[str]]]) -> tuple[Category, ...]:
