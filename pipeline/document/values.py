@@ -12,7 +12,7 @@ from pipeline.document.text import LeafText
 CODE_OPEN, CODE_CLOSE = "\ufdd0", "\ufdd1"
 """Noncharacters that stand for a code span's marks; a document's own are dropped."""
 
-_DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_DELIMITER_ROW = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?")
 
 
 def without_tables(lines: list[str]) -> list[str]:

@@ -12,12 +12,10 @@ from pipeline.document.values import CODE_CLOSE, CODE_OPEN
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
-_RUN = r"[A-Za-z0-9_.:/@#-]+"
+_RUN = re.compile(r"[A-Za-z0-9_.:/@#-]+")
+_CLOSING = {CODE_OPEN: CODE_CLOSE, "「": "」", '"': '"'}
 _WORD_START, _WORD_END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
-_VALUE = (
-    rf"(?:{CODE_OPEN}(?P<code>[^{CODE_CLOSE}]*){CODE_CLOSE}"
-    rf"|「(?P<quoted>[^」]*)」|\"(?P<double>[^\"]*)\"|(?P<run>{_RUN}))"
-)
+_IS = rf"\s*+(?:{CODE_CLOSE}\s*+)?(?:[:：]|は)\s*+(?:{CODE_CLOSE}\s*+)?"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _PLAIN_KEYWORDS = frozenset(("type", "description", "title", "default", "examples", "enum"))
@@ -81,23 +79,34 @@ def _distinct(values: dict[str, JsonValue]) -> set[str]:
 
 
 def _literals(argument: str, block: str) -> Iterator[str]:
-    """`ARGUMENT: VALUE`, `ARGUMENT：VALUE`, `ARGUMENT は VALUE`; blanks and code marks around the name do not
+    """`ARGUMENT: VALUE`, `ARGUMENT：VALUE` or `ARGUMENT は VALUE`; blanks and code marks around the name do not
     matter.
     """
     if argument not in block:
         return
-    name = rf"{_WORD_START}{re.escape(argument)}{_WORD_END}\s*{CODE_CLOSE}?\s*(?:[:：]|は)\s*{CODE_CLOSE}?\s*"
-    for match in re.finditer(name + _VALUE, block):
-        run = match.group("run")
-        if run is not None:
-            run = run.rstrip(".:")
-            if any(char.isalnum() for char in run):
-                yield run
-            continue
-        code = match.group("code")
-        content = code.strip() if code is not None else match.group(match.lastgroup or "quoted")
-        if content.strip():
-            yield content
+    name = re.compile(_WORD_START + re.escape(argument) + _WORD_END + _IS)
+    unclosed: set[str] = set()  # not looked for again, or many of them would take quadratic time
+    position = 0
+    while match := name.search(block, position):
+        position = match.end()
+        closing = _CLOSING.get(block[position : position + 1])
+        if closing is None:
+            run = _RUN.match(block, position)
+            if run is None:
+                continue
+            position = run.end()
+            literal = run.group().rstrip(".:")
+            if any(char.isalnum() for char in literal):
+                yield literal
+        elif closing not in unclosed:
+            end = block.find(closing, position + 1)
+            if end < 0:
+                unclosed.add(closing)
+                continue
+            content = block[position + 1 : end]
+            position = end + 1
+            if content.strip():
+                yield content.strip() if closing == CODE_CLOSE else content
 
 
 def _enum_words(schema: dict[str, JsonValue], scope: Sequence[str]) -> list[str]:
