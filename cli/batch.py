@@ -36,11 +36,14 @@ READ_AT_ONCE = 256
 
 READ_AT_ONCE_BYTES = 32 << 20
 
-TASK = 8
-"""Documents that a process is given at once."""
+TASK = 16
+"""Documents that a process is given at once, to go through the stages together."""
 
 WORTH_PROCESSES = 48
 """From so many documents to compile on, starting processes takes less time than it saves."""
+
+TASK_SLOW, WORTH_PROCESSES_SLOW = 1, 2
+"""The same where a model writes: a document takes seconds, and must be stored as soon as it is done."""
 
 
 def no_siblings() -> Iterable[Document]:
@@ -116,6 +119,8 @@ class _Batch(Generic[T]):
         self._processes = processes
         self._progress = progress
         self._compiler = job.compiler()
+        slow = bool(job.generator.identity.model)
+        self._task, self._worth_processes = (TASK_SLOW, WORTH_PROCESSES_SLOW) if slow else (TASK, WORTH_PROCESSES)
         self._project: ProjectView | None = None
         self._here: Worker[T] = Worker(job, None, self._compiler)
         self._names: dict[str, ProjectDocument] = {}
@@ -218,7 +223,7 @@ class _Batch(Generic[T]):
 
     def _compile(self, items: list[Item]) -> Iterator[Outcome[T]]:
         """In other processes if there are many, else here and now."""
-        if self._pool is None and len(items) >= WORTH_PROCESSES and self._size() > 1:
+        if self._pool is None and len(items) >= self._worth_processes and self._size() > 1:
             from cli.pool import Pool  # noqa: PLC0415 - 20 ms that most compiles do not need
 
             self._pool = Pool(partial(Worker[T], self._job, self._project), self._size(), SYSTEM_FAULTS)
@@ -228,7 +233,7 @@ class _Batch(Generic[T]):
                 yield from self._ready()
             self._compiler.store.flush()
         else:
-            for task in _chunked(items, TASK):
+            for task in _chunked(items, self._task):
                 while not self._pool.room:
                     self._take(self._pool)
                     yield from self._ready()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -13,6 +13,7 @@ from cli.trouble import SYSTEM_FAULTS
 from pipeline.compilation import Compilation
 from pipeline.compiler import NO_PROJECT, Compiler, Input, Options, Publish, Survey
 from pipeline.generators.protocol import Generator
+from pipeline.incremental.lockstep import Steps, finish, together
 from pipeline.incremental.record import Record
 from pipeline.project import ProjectView
 from pipeline.stores.protocol import Store, StoreError
@@ -113,6 +114,9 @@ class Answer(NamedTuple, Generic[T]):
     outcome: Compiled[T] | Broken | None
 
 
+GROUP_BYTES = 128 << 10
+"""Documents that go through the stages together have at most so many bytes: large ones need their memory alone."""
+
 GATHERED = 64
 """After so many documents a process stores what it made: a transaction costs as much as several documents."""
 
@@ -135,7 +139,9 @@ class Worker(Generic[T]):
 
     def __call__(self, items: tuple[Item, ...]) -> list[Answer[T]]:
         """One answer an item."""
-        answers = [self.answer(item) for item in items]
+        answers: list[Answer[T]] = []
+        for group in _grouped(items):
+            answers += together([self._answering(item) for item in group])
         self._gathered += len(items)
         if self._gathered >= GATHERED or time.monotonic() - self._flushed > GATHERED_S:
             try:
@@ -146,6 +152,10 @@ class Worker(Generic[T]):
         return answers
 
     def answer(self, item: Item) -> Answer[T]:
+        """That of one item by itself."""
+        return finish(self._answering(item))
+
+    def _answering(self, item: Item) -> Steps[Answer[T]]:
         path = item.document.path
         try:
             source = Input(path, item.read())
@@ -155,7 +165,8 @@ class Worker(Generic[T]):
                 if item.place is None or survey.document.calls:
                     return Answer(replace(survey, step=None), None)
             project = NO_PROJECT if self._project is None else self._project
-            compilation = self._compiler.compile(
+            yield
+            compilation = yield from self._compiler.compiling(
                 source, project, survey=survey, known=item.known, publish=self._job.publish
             )
             return Answer(replace(survey, step=None), Compiled(path, self._job.render(compilation)))
@@ -165,3 +176,17 @@ class Worker(Generic[T]):
     def close(self) -> None:
         """Raises StoreError."""
         self._compiler.store.close()
+
+
+def _grouped(items: Sequence[Item]) -> Iterator[list[Item]]:
+    group: list[Item] = []
+    size = 0
+    for item in items:
+        own = GROUP_BYTES if item.data is None else len(item.data)
+        if group and size + own > GROUP_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(item)
+        size += own
+    if group:
+        yield group

@@ -21,6 +21,7 @@ from pipeline.generators.protocol import Generator
 from pipeline.incremental import keys, record
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.keys import Json
+from pipeline.incremental.lockstep import Steps, finish
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.recall import RecalledParts, holds
 from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
@@ -134,7 +135,7 @@ class Compiler:
             document = Input(path, data())
             sha256 = hashlib.sha256(document.data).hexdigest()
             shelf = Shelf(self.store, [lost.digest] if lost.reason == "artifact-damaged" else ())
-            run = self._stages(shelf, document, sha256, project, [entry], None)
+            run = finish(self._stages(shelf, document, sha256, project, [entry], None))
             return self._finish(document, sha256, [entry], run, None)
 
         parse_key = keys.stage_key("parse", self._versions["parse"], (head.document,), self._parse_options(path))
@@ -182,12 +183,25 @@ class Compiler:
         `survey`: of the same bytes, where there was one in this run: its parse is reported as what it was. `known`: of
         `records`; None: not asked for yet.
         """
+        return finish(self.compiling(document, project, survey=survey, known=known, publish=publish))
+
+    def compiling(
+        self,
+        document: Input,
+        project: ProjectView = NO_PROJECT,
+        *,
+        survey: Survey | None = None,
+        known: Sequence[Record] | None = None,
+        publish: Publish | None = None,
+    ) -> Steps[Compilation]:
+        """`compile` in steps, so that several documents may take turns (`lockstep.together`)."""
         sha256 = hashlib.sha256(document.data).hexdigest()
         if known is None:
             known = self.records([document.path])[document.path]
         recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
         if recalled is None:
-            run = self._stages(self._shelf, document, sha256, project, known, survey)
+            run = yield from self._stages(self._shelf, document, sha256, project, known, survey)
+            yield
             return self._finish(document, sha256, known, run, publish)
         if publish is not None:
             self.publish(recalled, publish)
@@ -217,7 +231,8 @@ class Compiler:
         recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
         if recalled is not None:
             return recalled.stages
-        return self._stages(Shelf(Overlay(self.store)), document, sha256, project, known, survey, plan=True).made.stages
+        shelf = Shelf(Overlay(self.store))
+        return finish(self._stages(shelf, document, sha256, project, known, survey, plan=True)).made.stages
 
     # ------------------------------------------------------------------------------------------------ a run
 
@@ -248,7 +263,7 @@ class Compiler:
         known: Sequence[Record],
         survey: Survey | None,
         plan: bool = False,
-    ) -> Run:
+    ) -> Steps[Run]:
         # Loaded where a stage may run: an unchanged document needs none of the stages, and they are slow to import.
         from pipeline.incremental.previous import Previous  # noqa: PLC0415
         from pipeline.incremental.run import Setting, run_stages  # noqa: PLC0415
@@ -262,7 +277,8 @@ class Compiler:
             if survey is not None and survey.sha256 == sha256 and survey.parse is not None:
                 step = replace(step, report=survey.parse)
         setting = Setting(shelf, self.generator, self._inquiry(project), options.reuse, options.rewrites, options.check)
-        return run_stages(setting, step, document.path, previous, plan)
+        yield
+        return (yield from run_stages(setting, step, document.path, previous, plan))
 
     def _parse(self, shelf: Shelf, document: Input, sha256: str, previous: Previous | None) -> ParseStep:
         from pipeline.incremental.steps import parse_step  # noqa: PLC0415 - as above

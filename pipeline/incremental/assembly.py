@@ -15,6 +15,7 @@ from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
 from pipeline.incremental import carry, keys, reasons
 from pipeline.incremental.carry import Reuse
+from pipeline.incremental.lockstep import Steps, finish
 from pipeline.incremental.phases import Phase, Phases
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
@@ -81,14 +82,17 @@ class Assembler:
         if any(phase.made_now for phase in self._phases):
             self._linked = self._verified = True
         else:
-            _, digest = self._link()  # a function of what is at hand; whether verify runs depends on what it makes
+            # A function of what is at hand; whether verify runs depends on what it makes.
+            _, digest = finish(self._link())
             self._verified = not self._recorded_proof(digest)
         return self._reports()
 
-    def assemble(self) -> Assembly:
+    def assemble(self) -> Steps[Assembly]:
         """Raises StoreError, and what the generator raises."""
+        yield
         while True:
-            module, digest = self._link()
+            module, digest = yield from self._link()
+            yield
             judgement = judge(self._verify(module, digest), self._phases, self._reuse)
             rewritten = [p for p in judgement.refused if not p.made_now or p.attempts <= self._rewrites]
             if not rewritten:
@@ -121,11 +125,12 @@ class Assembler:
         phase.code_digest = self._shelf.put(phase.code)
         phase.attempts += 1
 
-    def _link(self) -> tuple[Module, str]:
+    def _link(self) -> Steps[tuple[Module, str]]:
         while True:
             for phase in self._phases:
                 if not phase.code_digest:
                     self._generate(phase)
+            yield
             module, digest = self._recorded_module()
             if module is not None:
                 return module, digest

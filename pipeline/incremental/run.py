@@ -12,6 +12,7 @@ from pipeline.diagnostics.codes import CODES
 from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
 from pipeline.incremental.carry import Reuse
+from pipeline.incremental.lockstep import Steps
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.report import StageReport, skipped
@@ -49,8 +50,8 @@ class Setting:
     check: bool
 
 
-def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previous | None, plan: bool) -> Run:
-    """All stages behind parse. `plan`: say what would run, and let no generator run.
+def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previous | None, plan: bool) -> Steps[Run]:
+    """All stages behind parse, one a step. `plan`: say what would run, and let no generator run.
 
     Raises StoreError, and what the generator raises.
     """
@@ -60,6 +61,7 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
         return Run(parsed, None, None, Made(reports, parsed.findings, parsed.positions, None, None, None))
     fresh = setting.reuse == "never"
     resolved = resolve_step(setting.shelf, parsed, path, setting.inquiry, previous, fresh)
+    yield
     findings = (*parsed.findings, *resolved.findings)
     if not _failed(findings):
         findings = (*findings, *_too_large(document, resolved.artifact))
@@ -84,7 +86,7 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
         if plan:
             reports = assembler.plan()
         else:
-            assembly = assembler.assemble()
+            assembly = yield from assembler.assemble()
             reports, module = assembly.reports, assembly.module
             findings = (*findings, *assembly.findings)
     reports = (*before, resolved.report, *reports)
