@@ -24,8 +24,8 @@ SERVER_MESSAGES: Final[dict[str, tuple[str, str]]] = {
         '{where}: "${{{variable}}}" names no environment variable. Write it as "${{NAME}}".',
     ),
     "mcp-missing": (
-        "MCP サーバーへの接続には追加のパッケージが要ります。pip install 'aop[mcp]' を実行してください。",
-        "connecting to MCP servers needs another package. Run pip install 'aop[mcp]'.",
+        "MCP サーバーへの接続には追加のパッケージ mcp が要ります。pip install 'mcp>=2,<3' を実行してください。",
+        "connecting to MCP servers needs the package mcp. Run pip install 'mcp>=2,<3'.",
     ),
     "server-unreachable": (
         "MCP サーバー「{server}」に接続できません（{detail}）。動いているか、接続先が正しいかを確かめてください。",
@@ -74,9 +74,21 @@ SERVER_MESSAGES: Final[dict[str, tuple[str, str]]] = {
         "MCP サーバー「{server}」の道具「{tool}」の定義の入れ子が深すぎます。{limit} 段までにしてください。",
         'the definition of "{tool}" of the MCP server "{server}" is nested too deeply. Keep it within {limit} levels.',
     ),
-    "server-not-storable": (
-        "MCP サーバー「{server}」の道具の一覧はカタログに入れられません。{detail}",
-        'the tool list of the MCP server "{server}" cannot be put into a catalog: {detail}',
+    "server-duplicate": (
+        "MCP サーバー「{server}」の一覧に「{tool}」と「{other}」があり、名前が重複しています"
+        "（全角と半角、大文字と小文字は区別しません）。サーバーの作者に知らせてください。",
+        'the MCP server "{server}" lists "{tool}" and "{other}", which are the same name '
+        "(full and half width, upper and lower case are the same). Tell its author.",
+    ),
+    "snapshot-of-another": (
+        "「{name}」の一覧を書けません。このファイルには「{other}」があります。"
+        "ファイルを移すか、--out で別のフォルダを指定してください。",
+        'the list of "{name}" cannot be written: this file is that of "{other}". '
+        "Move it, or name another folder (--out).",
+    ),
+    "snapshot-edited": (
+        "aop catalog import が書いた形ではありません（道具は 1 つのはずです）。ファイルを移してください。",
+        "this is not as aop catalog import writes it (one tool a file). Move the file away.",
     ),
 }
 """By reason: (Japanese, English)."""
