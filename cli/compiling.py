@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from cli.reading import read_stdin
 from cli.report import Report, Reporter
 from pipeline.artifacts import Fault, PhaseCode, Unit
 from pipeline.compiler import Options as CompilerOptions
-from pipeline.generators.protocol import Generator, GeneratorIdentity
+from pipeline.generators import protocol as generators
 from pipeline.stores.nothing import NoStore
 from pipeline.stores.protocol import Store
 
@@ -44,8 +44,8 @@ class Compiling:
     ) -> None:
         self._resources.close()
 
-    def run(self, selection: Selection, progress: Progress = no_progress) -> Iterator[Outcome[Report]]:
-        """One outcome a document, in order.
+    def run(self, selection: Selection, progress: Progress = no_progress) -> Generator[Outcome[Report], None, None]:
+        """One outcome a document, in order. Closing it ends all work.
 
         Raises CatalogError, StoreError, and for standard input Trouble, OSError.
         """
@@ -64,7 +64,7 @@ class Compiling:
         siblings: Callable[[], Iterable[Document]] = no_siblings
         if len(documents) == 1 and not selection.several:
             siblings = siblings_of(selection.documents[0], options.out)
-        return compile_many(documents, job, siblings=siblings, processes=options.jobs, progress=progress)
+        yield from compile_many(documents, job, siblings=siblings, processes=options.jobs, progress=progress)
 
     def _reporter(self, publisher: Publisher | None, stdin: bytes) -> Reporter:
         options = self._options
@@ -115,14 +115,14 @@ class NoGenerator:
     """Where nothing is generated: a `Generator` that is never asked to."""
 
     @property
-    def identity(self) -> GeneratorIdentity:
-        return GeneratorIdentity("none", "")
+    def identity(self) -> generators.GeneratorIdentity:
+        return generators.GeneratorIdentity("none", "")
 
     def generate(self, unit: Unit, faults: tuple[Fault, ...]) -> PhaseCode:
         raise AssertionError("a check generates nothing")
 
 
-def _generator(options: Options) -> Generator:
+def _generator(options: Options) -> generators.Generator:
     if options.check:
         return NoGenerator()
     from pipeline.generators.registry import default_registry  # noqa: PLC0415 - `aop check` does without

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, NoReturn, TypeAlias
 
@@ -128,8 +128,9 @@ class _Watch:
                 self._forget(set())
                 return
             self._calls = False
-            with Printer(self._options, selection.several, NoBar(), summary=first) as printer:
-                for outcome in self._compiling.run(selection):
+            printing = Printer(self._options, selection.several, NoBar(), summary=first)
+            with printing as printer, closing(self._compiling.run(selection)) as outcomes:
+                for outcome in outcomes:
                     self._take(outcome, printer, first=first)
             self._forget({document.path for document in selection.documents})
         except SYSTEM_FAULTS as fault:

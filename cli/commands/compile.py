@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from cli import streams
 from cli.arguments import Options
 from cli.compiling import Compiling
@@ -35,6 +37,7 @@ def _once(options: Options, compiling: Compiling) -> int:
     with bar_for(len(selection.documents), label) as bar, Printer(options, selection.several, bar) as printer:
         for fault in selection.faults:
             printer.complain(sentence(fault, lang) or str(fault))
-        for outcome in compiling.run(selection, bar.advance):
-            printer.add(outcome)
+        with closing(compiling.run(selection, bar.advance)) as outcomes:
+            for outcome in outcomes:
+                printer.add(outcome)
     return printer.status

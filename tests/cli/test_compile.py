@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import socket
 import subprocess
 import time
@@ -296,6 +297,24 @@ def test_nothing_is_printed_beside_the_results(aop: Run) -> None:
     for number in range(60):
         write(f"d/{number:02}.md", GOOD)
     assert aop("check", "d", *C, code=0).stderr == ""
+
+
+def test_a_progress_bar_on_a_terminal(here: Path, environment: dict[str, str]) -> None:
+    """On standard error, and gone in the end; the results are as without it."""
+    for number in range(60):
+        write(f"d/{number:02}.md", BAD if number == 30 else GOOD)
+    terminal, slave = pty.openpty()
+    line = command("check", "d", *C, "--format", "jsonl", "--lang", "en")
+    with subprocess.Popen(line, cwd=here, env=environment, stdout=subprocess.PIPE, stderr=slave) as process:
+        os.close(slave)
+        assert process.stdout is not None
+        results = [json.loads(line) for line in process.stdout]
+    shown = os.read(terminal, 1 << 20).decode()
+    os.close(terminal)
+    assert len(results) == 60
+    assert "Checking" in shown
+    assert "/60" in shown
+    assert shown.endswith("\x1b[?25h\r\x1b[1A\x1b[2K")
 
 
 def test_unchanged_documents_are_fast(aop: Run) -> None:

@@ -160,8 +160,8 @@ def test_a_folder_deeper_than_recursion_reaches() -> None:
     assert paths("d") == [f"{deep}/a.md"]
 
 
-def test_ten_thousand_documents_in_a_moment() -> None:
-    """The walk makes no call to the system for a file but what listing the folder takes."""
+def test_a_folder_without_a_command_line() -> None:
+    """The project of a single document: the same documents in the same order."""
     Path("d").mkdir()
     for number in range(300):
         Path(f"d/{number:04}.md").touch()
