@@ -59,6 +59,10 @@ WORST = {
         + "a" * 100_000
         + "\n```\n"
     ),
+    "letters beside a colon": lambda: repeated("a", "x: "),
+    "blanks behind an argument": lambda: repeated(" ", _HANDOVER + "project_id: ", ")"),
+    "open quotations": lambda: repeated("「project_id: ", _HANDOVER),
+    "blanks in a row of dashes": lambda: repeated(" ", _HANDOVER + "a|b\n---", "x|"),
     "declarations in HTML": lambda: repeated("<div>\n(使う道具: x)\n<!-- x\n\n"),
 }
 
@@ -75,6 +79,7 @@ OTHERS = {
         "# 題\n\n" + "本文\n" * 60_000 + "\n" + "".join(f"## フェーズ {n}: 題\n\n本文\n\n" for n in range(10_000))
     ),
     "shared fences": lambda: "```\na\n```\n\n" * 1_000 + "".join(f"## フェーズ {n}: 題\n\n" for n in range(10_000)),
+    "empty listed items": lambda: repeated("*\n", "## 利用可能なツール\n\n"),
     "deep quotes": lambda: ">" * SIZE,
     "deep quotes on many lines": lambda: (">" * 1000 + "\n") * 1000,
     "deep lists": lambda: "".join("  " * n + "- a\n" for n in range(1000)),
