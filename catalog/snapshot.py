@@ -16,6 +16,7 @@ from catalog.fold import fold
 from catalog.model import Tool
 
 if TYPE_CHECKING:
+    from catalog.lock import Lock, LockedTool
     from catalog.suggest import Suggester
 
 MAX_SUGGESTIONS = 5
@@ -34,21 +35,29 @@ class Catalog:
         entries: Iterable[Entry],
         compile_again: Callable[[], Iterable[Entry]],
         addresses: Mapping[str, str] = NO_ADDRESSES,
+        lock: Lock | None = None,
     ) -> None:
         """`compile_again`: gives the same entries afresh, for the day on which one turns out to be damaged.
 
         `addresses`: by folded name, the `definition` of the server that a tool is reached at, in place of its own.
+        `lock`: what the tools are compared with.
         """
         self._entries = {fold(entry.name): entry for entry in sorted(entries, key=lambda entry: fold(entry.name))}
         self._compile_again = compile_again
         self._addresses = dict(addresses)
+        self._lock = lock
         self._built: dict[str, Tool] = {}
+
+    def with_lock(self, lock: Lock) -> Catalog:
+        """The same tools beside a lock."""
+        return Catalog(self._entries.values(), self._compile_again, self._addresses, lock)
 
     @cached_property
     def digest(self) -> str:
-        """Of every tool, and of the rules by which suggestions are found."""
+        """Of every tool, of the lock, and of the rules by which suggestions are found."""
         parts = [SUGGESTIONS_VERSION, *(entry.digest for entry in self._entries.values())]
         parts += [f"{name} {self._addresses[name]}" for name in sorted(self._addresses)]
+        parts += [] if self._lock is None else [self._lock.digest]
         return sha256("\n".join(parts).encode()).hexdigest()
 
     def tool(self, name: str) -> Tool | None:
@@ -83,6 +92,9 @@ class Catalog:
     def tools(self) -> tuple[Tool, ...]:
         """All of them, by folded name."""
         return tuple(tool for name in self._entries if (tool := self.tool(name)) is not None)
+
+    def locked(self, name: str) -> LockedTool | None:
+        return None if self._lock is None else self._lock.tool(name)
 
     def connectors(self) -> tuple[str, ...]:
         return self._connectors

@@ -3,9 +3,12 @@ again after the catalog changed tells whether the stage must run again."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from catalog.model import Tool
+
+if TYPE_CHECKING:
+    from catalog.lock import LockedTool
 
 
 class CatalogView(Protocol):
@@ -18,6 +21,10 @@ class CatalogView(Protocol):
 
     def tool(self, name: str) -> Tool | None:
         """The tool of that name (not title, not hint)."""
+        ...
+
+    def locked(self, name: str) -> LockedTool | None:
+        """What the lock records of the tool of that name; None where there is no lock, or nothing of it in there."""
         ...
 
     def connectors(self) -> tuple[str, ...]:

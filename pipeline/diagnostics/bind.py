@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
 
 from pipeline.artifacts import At, Positions, Span
 from pipeline.diagnostics.codes import CODES, Severity
 from pipeline.diagnostics.findings import Finding
 from pipeline.diagnostics.lang import Lang
-
-_AS_REGISTERED: Final[Mapping[str, Severity]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +37,10 @@ def place(at: At, positions: Positions) -> Span:
     return Span(line, column + at.start, line, column + at.end)
 
 
-def bind(
-    findings: Iterable[Finding],
-    positions: Positions,
-    lang: Lang,
-    severities: Mapping[str, Severity] = _AS_REGISTERED,
-) -> list[Diagnostic]:
+def bind(findings: Iterable[Finding], positions: Positions, lang: Lang) -> list[Diagnostic]:
     """Sorted by line and column (those without a position first), then by code, then as detected (O3).
 
-    `severities`, by name, goes before the registry's: what a policy makes of `tool-drifted`. Raises `wording.NoMessage`
-    for a finding outside the registry.
+    A finding's own severity goes before the registry's. Raises `wording.NoMessage` for a finding outside the registry.
     """
     found = list(findings)
     if not found:
@@ -67,7 +57,7 @@ def bind(
             Diagnostic(
                 code=code,
                 name=name,
-                severity=severities.get(name, severity),
+                severity=finding.severity or severity,
                 message=message,
                 help=advice,
                 suggestions=finding.suggestions,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pipeline.artifacts import At
+from pipeline.diagnostics.codes import CODES, Severity
 
 Argument: TypeAlias = str | int | tuple[str, ...]
 
@@ -15,6 +16,7 @@ class Finding:
     """`name` is a diagnostic's name in `codes.CODES`; `variant` picks one of its messages (`""` is the main one).
 
     `arguments` fill the message's blanks. `at` None: no position. `phase` is the phase's number as in the document.
+    `severity`: where a policy decides it; None: as registered.
     """
 
     name: str
@@ -23,3 +25,9 @@ class Finding:
     arguments: tuple[tuple[str, Argument], ...] = ()
     suggestions: tuple[str, ...] = ()
     variant: str = ""
+    severity: Severity | None = None
+
+    @property
+    def fails(self) -> bool:
+        """Whether the compile fails because of it."""
+        return (self.severity or CODES[self.name].severity) == "error"

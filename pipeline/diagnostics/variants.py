@@ -22,6 +22,13 @@ _MENTION: Final[Arguments] = {"tool": "text", "example": "text"}
 _ARGUMENT: Final[Arguments] = {**_WRITTEN, "operation": "text", "argument": "text"}
 _PLACEHOLDER: Final[Arguments] = {**_WRITTEN, "placeholder": "text"}
 _REJECTED: Final[Arguments] = {"detail": "text", "attempts": "number"}
+_DRIFT: Final[Arguments] = {
+    "tool": "text",
+    "operation": "text",
+    "change": "text",
+    "names": "texts",
+    "target": "text",
+}
 _REASONS: Final[Arguments] = {"reasons": "texts"}
 
 VARIANTS: Final[Mapping[str, Mapping[str, Arguments]]] = {
@@ -74,7 +81,7 @@ VARIANTS: Final[Mapping[str, Mapping[str, Arguments]]] = {
     "fence-stale": {"": _REASONS},
     "tools-mismatch": {"": _REJECTED},
     "artifact-stale": {"": _REASONS},
-    "tool-drifted": {"": {"tool": "text", "operation": "text", "change": "text"}},
+    "tool-drifted": dict.fromkeys(("", "approve", "block"), _DRIFT),
     "call-unknown": {"": {"target": "text"}, "nameless": {}, "several": {"target": "text", "paths": "texts"}},
     "call-cycle": {"": {"path": "texts"}},
     "call-with-tools": {"": _WRITTEN},

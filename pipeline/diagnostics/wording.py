@@ -62,12 +62,16 @@ class _Blank:
                 return self.language.operation.format(self._quoted(text)) if text else ""
             case "reason":
                 return self._reason(text)
+            case "change":
+                return self.language.changes.get(text) or shortened(text, _MAX_TEXT)
         raise NoMessage(f"{form!r} is no format of a text")
 
     def _texts(self, texts: tuple[str, ...], form: str) -> str:
         match form:
             case "":
                 return listed(texts, self.language)
+            case "brackets":
+                return self.language.brackets.format(listed(texts, self.language)) if texts else ""
             case "path":
                 half = _MAX_PATH // 2
                 steps = texts if len(texts) <= _MAX_PATH else (*texts[:half], "…", *texts[-half:])

@@ -15,7 +15,15 @@ def findings_text(findings: Sequence[Finding]) -> str:
         return "[]"
     return encode(
         [
-            (finding.name, finding.at, finding.phase, finding.arguments, finding.suggestions, finding.variant)
+            (
+                finding.name,
+                finding.at,
+                finding.phase,
+                finding.arguments,
+                finding.suggestions,
+                finding.variant,
+                finding.severity,
+            )
             for finding in findings
         ]
     )
@@ -35,8 +43,9 @@ def unpack_findings(packed: Sequence[Sequence]) -> tuple[Finding, ...]:  # type:
             tuple((argument, _argument(value)) for argument, value in arguments),
             tuple(suggestions),
             variant,
+            severity,
         )
-        for name, at, phase, arguments, suggestions, variant in packed
+        for name, at, phase, arguments, suggestions, variant, severity in packed
     )
 
 

@@ -12,7 +12,7 @@ from pipeline.artifacts import SCHEMA_VERSION
 
 Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None"
 
-FORMAT = 1
+FORMAT = 2
 """Version of what this package stores. Raise it when an encoding changes its meaning: older entries are then not
 found."""
 

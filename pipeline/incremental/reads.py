@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from catalog.fold import fold
 from catalog.model import Tool
@@ -18,6 +18,9 @@ from catalog.view import CatalogView
 from pipeline.artifacts import ParsedDocument
 from pipeline.incremental.keys import Json, encode
 from pipeline.project import ProjectDocument, ProjectView
+
+if TYPE_CHECKING:
+    from catalog.lock import LockedTool
 
 Question: TypeAlias = tuple[Json, ...]
 """A kind and its arguments: `("tool", "slack")`."""
@@ -102,6 +105,8 @@ class Inquiry:
         match question:
             case ("tool", str(name)):
                 return tool_answer(self.catalog.tool(name))
+            case ("lock", str(name)):
+                return locked_answer(self.catalog.locked(name))
             case ("word", str(word)):
                 return self.catalog.known_word(word)
             case ("tools", str(name), str() | None as category):
@@ -154,6 +159,11 @@ def tool_answer(tool: Tool | None) -> Json:
     return None if tool is None else tool.digest
 
 
+def locked_answer(locked: LockedTool | None) -> Json:
+    """All that the lock says of a tool, and its policy."""
+    return None if locked is None else locked.digest
+
+
 def found_answer(documents: tuple[ProjectDocument, ...]) -> Json:
     return [[document.path, document.name, list(document.calls)] for document in documents]
 
@@ -202,6 +212,11 @@ class RecordingCatalog:
         tool = self._view.tool(name)
         self.answers["tool", fold(name)] = tool_answer(tool)
         return tool
+
+    def locked(self, name: str) -> LockedTool | None:
+        locked = self._view.locked(name)
+        self.answers["lock", fold(name)] = locked_answer(locked)
+        return locked
 
     def connectors(self) -> tuple[str, ...]:
         self.asked_connectors = True

@@ -88,6 +88,8 @@ def read_change(change: Change, pins: Sequence[Pin], catalog: CatalogView) -> Re
     kind = change.question[0]
     if kind in ("find", "suggest", "cycle"):
         return "callee"
+    if kind == "lock":
+        return "options"
     if kind == "tool":
         if change.before is None:
             return "tool-added"

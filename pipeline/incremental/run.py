@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
 from pipeline.compilation import Made
-from pipeline.diagnostics.codes import CODES
 from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
 from pipeline.incremental.carry import Reuse
@@ -104,4 +103,4 @@ def _too_large(parsed: ParsedDocument, resolved: ResolvedDocument) -> list[Findi
 
 
 def _failed(findings: Iterable[Finding]) -> bool:
-    return any(CODES[finding.name].severity == "error" for finding in findings)
+    return any(finding.fails for finding in findings)

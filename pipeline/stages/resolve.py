@@ -21,6 +21,7 @@ from pipeline.artifacts import (
 from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.project import ProjectView
 from pipeline.resolution.arguments import Scope
+from pipeline.resolution.drifts import drifted
 from pipeline.resolution.handovers import resolve_detached, resolve_handover
 from pipeline.resolution.items import ItemFault, ItemReading, read_item
 from pipeline.resolution.mentions import find_mentions
@@ -92,6 +93,7 @@ class _Resolver:
             self.pin(grant.tool, grant.operations)
         for handover in handovers:
             self.pin(handover.tool, handover.operations)
+        self.findings += drifted(section, grants, handovers, self.tools, self.catalog)
         return ResolvedPhase(section.number, section.title, section.anchor, "agent", None, grants, fences, handovers)
 
     def unreachable(self, section: Section, fences: tuple[int, ...], variant: str) -> None:

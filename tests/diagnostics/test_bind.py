@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,8 @@ from pipeline.artifacts import At, Positions, Span
 from pipeline.diagnostics.bind import Diagnostic, bind, place
 from pipeline.diagnostics.codes import CODES
 from pipeline.diagnostics.findings import Finding
+
+from .test_pages import NOT_BY_A_DOCUMENT
 
 POSITIONS: Positions = (Span(3, 14, 3, 19), Span(5, 1, 7, 4), Span(5, 1, 5, 9))
 
@@ -81,9 +83,12 @@ def test_ties_sort_by_code_then_by_detection() -> None:
 
 def test_a_policy_may_make_an_error_of_drift() -> None:
     """AOP406 is a warning or an error, by policy."""
-    drift = Finding("tool-drifted", At(0), 1, (("tool", "exa"), ("operation", ""), ("change", "tool-removed")))
+    drift = NOT_BY_A_DOCUMENT["tool-drifted"]
     assert bind([drift], POSITIONS, "ja")[0].severity == "warning"
-    assert bind([drift], POSITIONS, "ja", {"tool-drifted": "error"})[0].severity == "error"
+    assert not drift.fails
+    blocked = replace(drift, severity="error")
+    assert bind([blocked], POSITIONS, "ja")[0].severity == "error"
+    assert blocked.fails
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(0, 2)), max_size=20), st.sampled_from(["ja", "en"]))

@@ -37,7 +37,16 @@ NOT_BY_A_DOCUMENT = {
     ),
     "artifact-stale": Finding("artifact-stale", At(1), 1, (("reasons", ("model",)),)),
     "tool-drifted": Finding(
-        "tool-drifted", At(1), 1, (("tool", "bigquery"), ("operation", "run_query"), ("change", "tool-schema"))
+        "tool-drifted",
+        At(1),
+        1,
+        (
+            ("tool", "bigquery"),
+            ("operation", "run_query"),
+            ("change", "schema-breaking"),
+            ("names", ("query", "timeout")),
+            ("target", "bigquery/run_query"),
+        ),
     ),
 }
 LINES = ["# 受注の集計", "", "## フェーズ 1: 集計する (使う道具: bigquery の query)", "", "```sql", "select 1", "```"]

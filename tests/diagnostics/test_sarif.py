@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from pipeline.diagnostics.sarif import Checked, plain, render_sarif, uri
 from pipeline.diagnostics.variants import VARIANTS, Kind
 
 from .samples import at, of
+from .test_pages import NOT_BY_A_DOCUMENT
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif-2.1.0.json"
 BOTH: tuple[Lang, ...] = ("ja", "en")
@@ -109,8 +111,8 @@ def test_no_position_is_no_region() -> None:
 
 def test_a_policy_is_the_level_of_the_result() -> None:
     """Where a policy makes an error of a warning, the result says so, not the rule."""
-    drift = Finding("tool-drifted", At(0), 1, (("tool", "x"), ("operation", ""), ("change", "y")))
-    found = bind([drift], (Span(1, 1, 1, 2),), "ja", {"tool-drifted": "error"})
+    drift = replace(NOT_BY_A_DOCUMENT["tool-drifted"], severity="error")
+    found = bind([drift], (Span(1, 1, 1, 2), Span(2, 1, 2, 2)), "ja")
     run = log(Checked("a.md", ["x"], found))["runs"][0]
     assert run["results"][0]["level"] == "error"
     assert run["tool"]["driver"]["rules"][0]["defaultConfiguration"]["level"] == "warning"

@@ -318,8 +318,21 @@ _TEMPLATES: Final[Templates] = {
     },
     "tool-drifted": {
         "": Template(
-            "tool {tool}{operation:operation}{where} is not what the lock file records: {change:reason}",
-            "Review the change and, if it is right, update the lock file.",
+            "tool {tool}{operation:operation}{where} is not what the lock file records: "
+            "{change:change}{names:brackets}",
+            "`aop catalog diff` shows the change. If it is right, accept it with `aop catalog approve {target:plain}`.",
+        ),
+        "approve": Template(
+            "tool {tool}{operation:operation}{where} is not what the lock file records: "
+            "{change:change}{names:brackets}",
+            "Nobody has approved this yet. Look at it with `aop catalog diff`; if it is right, accept it with "
+            "`aop catalog approve {target:plain}`.",
+        ),
+        "block": Template(
+            "tool {tool}{operation:operation}{where} is not what the lock file records: "
+            "{change:change}{names:brackets}",
+            "The lock file's policy lets `aop catalog approve {target:plain}` not accept this. "
+            "Correct the catalog, or change the policy.",
         ),
     },
     # --------------------------------------------------------------------------------------------- calls
@@ -371,6 +384,7 @@ EN: Final = Language(
     candidates="Candidates: {}.",
     remark="A remark that is no hand-over can avoid this by starting with another word than `この`.",
     between_sentences=" ",
+    brackets=" ({})",
     reasons={
         "new": "first compile",
         "document": "the document changed",
@@ -389,5 +403,18 @@ EN: Final = Language(
         "artifact-damaged": "the stored artifact is damaged",
         "forced": "asked for",
         "same": "nothing changed",
+    },
+    changes={
+        "tool-removed": "the tool is gone",
+        "tool-renamed": "the tool has another name",
+        "operations-unknown": "its operations are not known any more",
+        "operation-added": "the operation is new",
+        "operation-removed": "the operation is gone",
+        "operation-renamed": "the operation has another name",
+        "effect-writes": "it only read, and writes now",
+        "effect-reads": "it wrote, and only reads now",
+        "schema-breaking": "its arguments changed, and earlier calls may be refused",
+        "schema-changed": "its arguments changed, and earlier calls stay valid",
+        "description-changed": "its description, which the model reads, changed",
     },
 )

@@ -320,8 +320,21 @@ _TEMPLATES: Final[Templates] = {
     },
     "tool-drifted": {
         "": Template(
-            "{where}道具{tool}{operation:operation}が、ロックファイルの記録と違います: {change:reason}。",
-            "変更を確かめ、よければロックファイルを更新してください。",
+            "{where}道具{tool}{operation:operation}が、ロックファイルの記録と違います: "
+            "{change:change}{names:brackets}。",
+            "「aop catalog diff」で変更を確かめ、よければ「aop catalog approve {target:plain}」で承認してください。",
+        ),
+        "approve": Template(
+            "{where}道具{tool}{operation:operation}が、ロックファイルの記録と違います: "
+            "{change:change}{names:brackets}。",
+            "まだ承認されていません。「aop catalog diff」で変更を確かめ、"
+            "よければ「aop catalog approve {target:plain}」で承認してください。",
+        ),
+        "block": Template(
+            "{where}道具{tool}{operation:operation}が、ロックファイルの記録と違います: "
+            "{change:change}{names:brackets}。",
+            "ロックファイルの方針により、「aop catalog approve {target:plain}」では承認できません。"
+            "カタログを直すか、方針を変えてください。",
         ),
     },
     # --------------------------------------------------------------------------------------------- calls
@@ -375,6 +388,7 @@ JA: Final = Language(
     candidates="候補: {}。",
     remark="そのまま渡す宣言のつもりでなければ、括弧の中を「この」で始まらない語で書き始めてください。",
     between_sentences="",
+    brackets="（{}）",
     reasons={
         "new": "初めてのコンパイル",
         "document": "文書が変わった",
@@ -393,5 +407,18 @@ JA: Final = Language(
         "artifact-damaged": "保存した成果物が壊れている",
         "forced": "指定された",
         "same": "変わっていない",
+    },
+    changes={
+        "tool-removed": "道具がなくなった",
+        "tool-renamed": "道具の名前が変わった",
+        "operations-unknown": "操作がわからなくなった",
+        "operation-added": "操作が新しく増えた",
+        "operation-removed": "操作がなくなった",
+        "operation-renamed": "操作の名前が変わった",
+        "effect-writes": "読むだけだったのに、書くようになった",
+        "effect-reads": "書いていたのに、読むだけになった",
+        "schema-breaking": "引数が変わり、これまでの呼び出しが拒まれることがある",
+        "schema-changed": "引数が変わったが、これまでの呼び出しは通る",
+        "description-changed": "モデルが読む説明が変わった",
     },
 )

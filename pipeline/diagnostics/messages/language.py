@@ -23,7 +23,7 @@ class Language:
     """`quote` holds the marks around what a user wrote; every other phrase with `{}` takes one value, `more` a number.
 
     `where` is the blank `{where}` in a phase (it is empty outside), `fence_at` the blank `{fence}` where the line is
-    known. `reasons` translates the words of R3.
+    known. `reasons` translates the words of R3, `changes` those of `catalog.drift.KINDS`.
     """
 
     templates: Templates
@@ -41,4 +41,6 @@ class Language:
     candidates: str
     remark: str
     between_sentences: str
+    brackets: str
     reasons: Mapping[str, str]
+    changes: Mapping[str, str]

@@ -1,0 +1,191 @@
+"""What became of an operation's arguments between two versions of its schema, and whether callers break.
+
+Breaking is what an argument list that was right before may be refused for: a new required argument, a narrower type or
+enum, a tighter bound. What cannot be told apart (`not`, `if`, a changed `$ref`) counts as breaking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from catalog.nodes import Json
+
+Change: TypeAlias = Literal[
+    "added", "removed", "required", "optional", "type", "enum", "bounds", "closed", "opened", "default", "described",
+    "other",
+]  # fmt: skip
+
+
+class ArgumentChange(NamedTuple):
+    """`argument`: its name, below others as `lines[].item`; "" for the arguments as a whole."""
+
+    argument: str
+    change: Change
+    breaking: bool
+
+
+_Schema: TypeAlias = Mapping[str, Json]
+
+_TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_LOWER: Final = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
+_UPPER: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
+_EXACT: Final = ("pattern", "format", "multipleOf", "contentEncoding", "contentMediaType")
+_WORDS: Final = ("description", "title", "examples", "$comment", "deprecated")
+_BY_NAME: Final = ("$defs", "definitions", "patternProperties", "dependentSchemas")
+_ALTERNATIVES: Final = ("anyOf", "oneOf")
+_LISTS: Final = ("allOf", "prefixItems")
+_IGNORED: Final = frozenset({"$schema", "$id", "properties", "required"})
+
+
+def compare_schemas(before: Json, now: Json) -> tuple[ArgumentChange, ...]:
+    """Of two input schemas (None: none given), in the order of the arguments' names, each change once."""
+    changes = _schema(_open(before), _open(now), "")
+    return tuple(sorted(set(changes), key=lambda found: (found.argument, found.change, found.breaking)))
+
+
+def _open(schema: Json) -> Json:
+    return {} if schema is None else schema
+
+
+def _schema(before: Json, now: Json, where: str) -> Iterator[ArgumentChange]:
+    if before == now and isinstance(before, bool) == isinstance(now, bool):
+        return
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        # true allows everything, false nothing.
+        before_open, now_open = before is True or before == {}, now is True or now == {}
+        if before_open != now_open or before is False or now is False:
+            breaking = not now_open and before is not False
+            yield ArgumentChange(where, "closed" if breaking else "opened", breaking)
+        return
+    yield from _properties(before, now, where)
+    yield from _types(before, now, where)
+    yield from _enum(before, now, where)
+    yield from _bounds(before, now, where)
+    yield from _inner(before, now, where)
+    yield from _rest(before, now, where)
+
+
+def _properties(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange]:
+    had, has = _mapping(before.get("properties")), _mapping(now.get("properties"))
+    needed, needs = _names(before.get("required")), _names(now.get("required"))
+    for name in sorted(had.keys() | has.keys() | needed | needs):
+        place = f"{where}.{name}" if where else name
+        if name in has and name not in had and name not in needed:
+            yield ArgumentChange(place, "added", name in needs)
+        elif name in had and name not in has:
+            yield ArgumentChange(place, "removed", True)
+        else:
+            if name in needs and name not in needed:
+                yield ArgumentChange(place, "required", True)
+            elif name in needed and name not in needs:
+                yield ArgumentChange(place, "optional", False)
+            yield from _schema(had.get(name, {}), has.get(name, {}), place)
+
+
+def _types(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange]:
+    had, has = _type_set(before.get("type")), _type_set(now.get("type"))
+    if had != has:
+        yield ArgumentChange(where, "type", not had <= has)
+
+
+def _type_set(value: Json) -> frozenset[str]:
+    listed = [value] if isinstance(value, str) else value if isinstance(value, list) else sorted(_TYPES)
+    types = {str(entry) for entry in listed}
+    return frozenset(types | {"integer"} if "number" in types else types)
+
+
+def _enum(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange]:
+    had, has = _values(before), _values(now)
+    if had == has:
+        return
+    narrower = has is not None and (had is None or not had <= has)
+    yield ArgumentChange(where, "enum", narrower)
+
+
+def _values(schema: _Schema) -> frozenset[str] | None:
+    if "const" in schema:
+        return frozenset({_key(schema["const"])})
+    listed = schema.get("enum")
+    return frozenset(_key(value) for value in listed) if isinstance(listed, list) else None
+
+
+def _key(value: Json) -> str:
+    """1 and true are different values of JSON, and equal in Python."""
+    return f"{type(value).__name__} {value!r}"
+
+
+def _bounds(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange]:
+    tighter = looser = False
+    for keywords, sign in ((_LOWER, 1), (_UPPER, -1)):
+        for keyword in keywords:
+            had, has = _number(before.get(keyword), sign), _number(now.get(keyword), sign)
+            tighter, looser = tighter or has > had, looser or has < had
+    for keyword in (*_EXACT, "uniqueItems"):
+        had_it, has_it = before.get(keyword) or None, now.get(keyword) or None
+        if had_it != has_it:
+            tighter, looser = tighter or has_it is not None, looser or has_it is None
+    if tighter or looser:
+        yield ArgumentChange(where, "bounds", tighter)
+
+
+def _number(value: Json, sign: int) -> float:
+    """The bound, the larger the tighter; minus infinity for none."""
+    return sign * value if isinstance(value, int | float) and not isinstance(value, bool) else float("-inf")
+
+
+def _inner(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange]:
+    """Schemas within: what is not mentioned is open."""
+    for keyword, place in (("items", f"{where}[]"), ("additionalProperties", where), ("propertyNames", where)):
+        yield from _schema(before.get(keyword, {}), now.get(keyword, {}), place)
+    for keyword in ("unevaluatedProperties", "unevaluatedItems", "additionalItems"):
+        yield from _schema(before.get(keyword, {}), now.get(keyword, {}), where)
+    for keyword in _BY_NAME:
+        had, has = _mapping(before.get(keyword)), _mapping(now.get(keyword))
+        for name in sorted(had.keys() & has.keys()):
+            yield from _schema(had[name], has[name], where)
+        # Definitions only matter where something refers to them, which is a change of its own; patterns always do.
+        if had.keys() != has.keys() and keyword not in ("$defs", "definitions"):
+            yield ArgumentChange(where, "other", True)
+    for keyword in (*_ALTERNATIVES, *_LISTS):
+        yield from _listed(before.get(keyword), now.get(keyword), where, keyword)
+
+
+def _listed(before: Json, now: Json, where: str, keyword: str) -> Iterator[ArgumentChange]:
+    if before == now:
+        return
+    if isinstance(before, list) and isinstance(now, list):
+        if len(before) == len(now):
+            for had, has in zip(before, now, strict=True):
+                yield from _schema(had, has, where)
+            return
+        if keyword in _ALTERNATIVES and len(now) > len(before) and all(entry in now for entry in before):
+            yield ArgumentChange(where, "type", keyword == "oneOf")
+            return
+    yield ArgumentChange(where, "type" if keyword in _ALTERNATIVES else "other", now is not None)
+
+
+def _rest(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange]:
+    for keyword in sorted((before.keys() | now.keys()) - _HANDLED):
+        if before.get(keyword) == now.get(keyword):
+            continue
+        if keyword in _WORDS:
+            yield ArgumentChange(where, "described", False)
+        elif keyword == "default":
+            yield ArgumentChange(where, "default", False)
+        else:
+            yield ArgumentChange(where, "other", keyword in now)
+
+
+_HANDLED: Final = _IGNORED | {
+    "type", "enum", "const", "uniqueItems", "items", "additionalProperties", "propertyNames", "unevaluatedProperties",
+    "unevaluatedItems", "additionalItems", *_LOWER, *_UPPER, *_EXACT, *_BY_NAME, *_ALTERNATIVES, *_LISTS,
+}  # fmt: skip
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _names(value: Json) -> frozenset[str]:
+    return frozenset(str(entry) for entry in value) if isinstance(value, list) else frozenset()
