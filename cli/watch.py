@@ -113,7 +113,7 @@ class _Watch:
     # ----------------------------------------------------------------------------------------------- a round
 
     def _announce(self, paths: list[str]) -> None:
-        shown = ", ".join(paths[:_NAMED_AT_MOST])
+        shown = ", ".join(os.path.normpath(path) for path in paths[:_NAMED_AT_MOST])
         clock = time.strftime("%H:%M:%S")
         more = len(paths) - _NAMED_AT_MOST
         if more > 0:
