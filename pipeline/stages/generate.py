@@ -18,7 +18,7 @@ from pipeline.artifacts import (
     UnitHandover,
 )
 
-MAX_INSTRUCTIONS = 32 << 20
+MAX_INSTRUCTIONS = 16 << 20
 """The largest module that is made of one document, in characters as `expanded_size` counts them. Everything outside the
 phases is in every agent's instructions (I1), so that a document of the allowed size may ask for gigabytes."""
 

@@ -30,11 +30,6 @@ from pipeline.stages import versions
 VERSION = versions.RESOLVE
 """Raised whenever the same document, catalog and project may resolve to something else."""
 
-MAX_EXPANDED = 8 << 20
-"""How much text, in characters, all phases' instructions may come to: what stands outside all phases goes into each
-of them.
-"""
-
 Place = Literal["phase", "call", "outside"]
 
 
@@ -65,7 +60,6 @@ class _Resolver:
         phases = tuple(self.phase(section) for section in self.parsed.phases)
         if not any(phase.kind == "agent" for phase in phases):
             self.unreachable(outside, outside.fences, "no-agent")
-        self.check_expansion(phases)
         pins = tuple(self.pins[key] for key in sorted(self.pins))
         artifact = ResolvedDocument(self.parsed.name, self.parsed.kind, phases, pins)
         return ResolveOutcome(artifact, tuple(self.findings))
@@ -106,14 +100,6 @@ class _Resolver:
         for operation in tool.operations or ():
             if operation.name in wanted:
                 self.pins[(tool_name, operation.name)] = _pin(tool, operation)
-
-    def check_expansion(self, phases: tuple[ResolvedPhase, ...]) -> None:
-        outside, fences = self.parsed.outside, self.parsed.fences
-        shared = _prose_size(outside) + sum(len(fences[fence].text) for fence in outside.fences)
-        agents = sum(phase.kind == "agent" for phase in phases)
-        if agents > 1 and shared * agents > MAX_EXPANDED:
-            arguments = (("size", shared * agents), ("limit", MAX_EXPANDED))
-            self.findings.append(Finding("document-too-large", None, None, arguments, (), "expanded"))
 
     # ----------------------------------------------------------------------------------------------- tools
 
@@ -235,10 +221,6 @@ class _Resolver:
 
 def _pin(tool: Tool, operation: Operation) -> Pin:
     return Pin(tool.name, operation.name, operation.effect, operation.description, operation.schema)
-
-
-def _prose_size(section: Section) -> int:
-    return sum(len(segment) for segment in section.body if isinstance(segment, str))
 
 
 def resolve(parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str) -> ResolveOutcome:
