@@ -54,4 +54,4 @@ class Tool:
 
     def category(self, folded: str) -> Category | None:
         """The category whose folded name (`catalog.fold.fold`) is `folded`."""
-        return next((entry for entry in self.categories if fold(entry.name) == folded), None)
+        return next((c for c in self.categories if c.name == folded or fold(c.name) == folded), None)

@@ -9,14 +9,13 @@ from pipeline.document.parentheses import CLOSING, OPENING
 from pipeline.document.text import Anchors, LeafText
 
 _TOKEN = re.compile(r"[()（）,+、，＋]|(?<=\s)と(?=\s)")
-_WHITE = re.compile(r"\s+")
 _ONLY = "のみ"
 _NO_CATEGORY = re.compile(r"[^の]+の")
 
 
 def one_line(text: str) -> str:
     """Runs of white space become one space; trimmed."""
-    return _WHITE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 MAX_WRITTEN = 200

@@ -34,8 +34,12 @@ class LeafText:
 
     def span(self, start: int, end: int) -> Span:
         """The span of `text[start:end]`; an empty one has no width."""
+        end = max(start, end)
+        if len(self.lines) == 1:
+            number, column, _ = self.lines[0]
+            return Span(number, column + start, number, column + end)
         line, column = self.point(start)
-        if end <= start:
+        if end == start:
             return Span(line, column, line, column)
         end_line, end_column = self.point(end - 1)
         return Span(line, column, end_line, end_column + 1)
