@@ -67,8 +67,8 @@ def parse_step(
     stem, max_bytes = options
     outcome = parse_stage.parse(data, stem, max_bytes)
     digest = "" if outcome.artifact is None else shelf.put(outcome.artifact)
-    trace = f'["{digest}",{keys.encode(outcome.positions)},{findings_text(outcome.findings)}]'
-    shelf.store.add_trace(key, trace.encode("ascii"))
+    recorded = f'["{digest}",{keys.encode(outcome.positions)},{findings_text(outcome.findings)}]'
+    shelf.store.add_trace(key, recorded.encode("ascii"))
     reason = _parse_reason(document, options, previous, fresh, lost)
     report = StageReport("parse", None, "ran", reason)
     return ParseStep(report, digest, outcome.artifact, outcome.positions, outcome.findings)
@@ -117,8 +117,8 @@ def resolve_step(
     outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path)
     reads = recorder.reads(artifact)
     digest = shelf.put(outcome.artifact)
-    trace = f'["{digest}",{reads.text},{findings_text(outcome.findings)}]'
-    shelf.store.add_trace(key, trace.encode("ascii"))
+    recorded = f'["{digest}",{reads.text},{findings_text(outcome.findings)}]'
+    shelf.store.add_trace(key, recorded.encode("ascii"))
     reason = _resolve_reason(parsed, inquiry, previous, fresh, lost)
     return ResolveStep(StageReport("resolve", None, "ran", reason), digest, outcome.artifact, reads, outcome.findings)
 
