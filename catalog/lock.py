@@ -20,9 +20,7 @@ from catalog.errors import MAX_BYTES, CatalogError
 from catalog.fold import fold
 from catalog.model import Effect
 from catalog.nodes import Json
-
-LOCK_FILE: Final = "aop.lock"
-"""In the folder that the command is run in."""
+from catalog.own import LOCK_FILE
 
 VERSION: Final = 1
 

@@ -6,7 +6,7 @@ Kept apart from the catalog on purpose: what is here lives only as long as a con
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,7 +45,7 @@ class Connection:
         return message
 
 
-def read_connections(root: Node, wanted: Mapping[str, int] | None, environment: Mapping[str, str]) -> list[Connection]:
+def read_connections(root: Node, wanted: Collection[str] | None, environment: Mapping[str, str]) -> list[Connection]:
     """The servers named in `wanted` (all of them: None), in the order of the file. Raises `Fault`.
 
     `${NAME}` in a value of `env` or `headers` is the variable's value in `environment`; nothing else is expanded.

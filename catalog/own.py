@@ -10,6 +10,9 @@ from typing import Final, NamedTuple
 ORGANISATION: Final = "aop-catalog.yaml"
 """The organisation's file, where none is named."""
 
+LOCK_FILE: Final = "aop.lock"
+"""What the operations in use looked like when somebody last looked at them: `catalog.lock`."""
+
 IMPORTED: Final = "aop-tools"
 """The folder of what `aop catalog import` stored: one file a server."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,10 +10,11 @@ from catalog.catalog_file import read_catalog
 from catalog.compile import compile_removal, compile_tool
 from catalog.compiled import Entry
 from catalog.definition import ToolDefinition
-from catalog.errors import CatalogError
+from catalog.errors import MAX_BYTES, CatalogError
 from catalog.fold import fold
 from catalog.json_reader import read_json
 from catalog.mcp_config import read_servers
+from catalog.mcp_connection import Connection, read_connections
 from catalog.nodes import Fault, Node
 from catalog.yaml_reader import read_yaml
 
@@ -43,6 +44,26 @@ def compile_servers(path: Path, content: bytes) -> list[Entry]:
     """The entries of an `mcpServers` file, by folded name. Raises CatalogError."""
     servers = {fold(server.name): server for server in _parse(path, content, read_json, read_servers)}
     return [compile_tool(servers[name]) for name in sorted(servers)]
+
+
+def connections_in(path: Path, names: Sequence[str], environment: Mapping[str, str]) -> list[Connection]:
+    """How to reach the servers of an `mcpServers` file: those named, in the file's order; all of them for no names.
+
+    Raises CatalogError.
+    """
+    try:
+        content = path.read_bytes()[: MAX_BYTES + 1]
+    except OSError as error:
+        raise CatalogError(str(path), None, "file-unreadable", detail=error.strerror or str(error)) from error
+    if len(content) > MAX_BYTES:
+        raise CatalogError(str(path), None, "file-too-large", limit=MAX_BYTES)
+    known = {fold(server.name): server.name for server in _parse(path, content, read_json, read_servers)}
+    for name in names:
+        if fold(name) not in known:
+            listed = ", ".join(known.values()) or "—"
+            raise CatalogError(str(path), None, "server-unknown", server=name, known=listed)
+    wanted = {known[fold(name)] for name in names} or None
+    return list(_parse(path, content, read_json, lambda root: read_connections(root, wanted, environment)))
 
 
 def _parse(

@@ -9,35 +9,30 @@ exit status, and imports what it needs when it is run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
 
 import typer
 
+from cli.app_options import HELP_OPTIONS, Shared, is_json, setting_of
 from cli.arguments import (
     COLORS,
     FORMATS,
-    LANGS,
     REUSES,
     Options,
-    Setting,
     Words,
     filled,
     one_of,
     read_lang,
     read_options,
     read_path,
-    read_setting,
     read_size,
 )
-from cli.messages import say
+from cli.catalog_app import catalog_app, lock_command
 from pipeline.diagnostics.lang import Lang
 
-PLAIN_FORMATS: Final = ("text", "json")
 DIFF_FORMATS: Final[tuple[Literal["text", "json", "markdown"], ...]] = ("text", "json", "markdown")
-
-_HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
 
 def _compile_documents(options: Options) -> int:
@@ -48,10 +43,10 @@ def _compile_documents(options: Options) -> int:
 
 def build_app(lang: Lang, compile_documents: Callable[[Options], int] = _compile_documents) -> typer.Typer:
     """The application, its help in `lang`. `compile_documents`: what `compile` and `check` do."""
-    shared = _Shared(lang)
+    shared = Shared(lang)
     # Rich would cut Japanese help where it does not fit a table's column.
     app = typer.Typer(
-        help=shared.text("aop"), rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=_HELP_OPTIONS
+        help=shared.text("aop"), rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS
     )
     _add_version(app, shared)
     for name, check in (("compile", False), ("check", True)):
@@ -62,60 +57,10 @@ def build_app(lang: Lang, compile_documents: Callable[[Options], int] = _compile
     app.command("init", help=shared.text("init"))(_init_command(shared))
     app.command("graph", help=shared.text("graph"))(_graph_command(shared))
     app.command("diff", help=shared.text("diff"))(_diff_command(shared))
+    app.command("lock", help=shared.text("lock"))(lock_command(shared))
+    app.add_typer(catalog_app(shared), name="catalog")
     app.add_typer(_cache_app(shared), name="cache")
     return app
-
-
-class _Shared:
-    """Arguments and options that several commands have. They are annotated as what typer puts in their place."""
-
-    def __init__(self, lang: Lang) -> None:
-        self.lang: Lang = lang
-        documents = self.text("documents")
-        self.documents: list[str] = typer.Argument(..., metavar="FILE|FOLDER|-", help=documents, show_default=False)
-        self.document = self.argument("DOCUMENT", "document")
-        self.catalog: list[str] | None = typer.Option(None, "--catalog", metavar="FILE", help=self.text("catalog"))
-        self.mcp_config = self.option("--mcp-config", "FILE", "mcp-config")
-        self.max_bytes = self.option("--max-bytes", "N", "max-bytes", "1MiB")
-        self.store = self.option("--store", "DIR", "store", ".aop")
-        self.reuse = self.choice("--reuse", REUSES, "reuse")
-        self.language = self.choice("--lang", LANGS, "lang")
-        self.plain_format = self.choice("--format", PLAIN_FORMATS, "format")
-        self.color = self.choice("--color", COLORS, "color")
-
-    def text(self, key: str) -> str:
-        return say(f"help.{key}", self.lang)
-
-    def argument(self, metavar: str, key: str) -> str:
-        found: str = typer.Argument(..., metavar=metavar, help=self.text(key), show_default=False)
-        return found
-
-    def option(self, flag: str, metavar: str, key: str, default: str = "") -> str | None:
-        shown = f"{self.text(key)} ({default})" if default else self.text(key)
-        found: str | None = typer.Option(None, flag, metavar=metavar, help=shown)
-        return found
-
-    def choice(self, flag: str, choices: Sequence[str], key: str) -> str | None:
-        """An option that takes one of `choices`, the first by default."""
-        found: str | None = typer.Option(
-            None,
-            flag,
-            metavar="|".join(choices),
-            help=f"{self.text(key)} ({choices[0]})",
-            autocompletion=_offer(choices),
-        )
-        return found
-
-    def flag(self, flag: str, key: str) -> bool:
-        found: bool = typer.Option(False, flag, help=self.text(key))
-        return found
-
-
-def _offer(choices: Sequence[str]) -> Callable[[str], list[str]]:
-    def complete(incomplete: str) -> list[str]:
-        return [choice for choice in choices if choice.startswith(incomplete)]
-
-    return complete
 
 
 def _codes(incomplete: str) -> list[str]:
@@ -125,7 +70,7 @@ def _codes(incomplete: str) -> list[str]:
     return [word for entry in CODES.values() for word in entry[:2] if word.casefold().startswith(wanted)]
 
 
-def _add_version(app: typer.Typer, shared: _Shared) -> None:
+def _add_version(app: typer.Typer, shared: Shared) -> None:
     def show(wanted: bool) -> None:
         if wanted:
             from importlib.metadata import version
@@ -140,7 +85,7 @@ def _add_version(app: typer.Typer, shared: _Shared) -> None:
         pass
 
 
-def _compile_command(shared: _Shared, run: Callable[[Options], int], *, check: bool) -> Callable[..., int]:
+def _compile_command(shared: Shared, run: Callable[[Options], int], *, check: bool) -> Callable[..., int]:
     out = shared.option("--out", "DIR", "out", "build")
     formats = shared.choice("--format", FORMATS, "format")
     strictness, watching = shared.flag("--strict", "strict"), shared.flag("--watch", "watch")
@@ -151,6 +96,7 @@ def _compile_command(shared: _Shared, run: Callable[[Options], int], *, check: b
         documents: list[str] = shared.documents,
         out: str | None = out,
         catalog: list[str] | None = shared.catalog,
+        org: list[str] | None = shared.org,
         mcp_config: str | None = shared.mcp_config,
         format: str | None = formats,
         lang: str | None = shared.language,
@@ -166,6 +112,7 @@ def _compile_command(shared: _Shared, run: Callable[[Options], int], *, check: b
             documents=tuple(documents),
             out=out,
             catalog=tuple(catalog or ()),
+            org=tuple(org or ()),
             mcp_config=mcp_config,
             format=format,
             lang=lang,
@@ -182,7 +129,7 @@ def _compile_command(shared: _Shared, run: Callable[[Options], int], *, check: b
     return command
 
 
-def _verify_command(shared: _Shared) -> Callable[..., int]:
+def _verify_command(shared: Shared) -> Callable[..., int]:
     module = shared.argument("PROCEDURE", "procedure")
 
     def command(
@@ -190,6 +137,7 @@ def _verify_command(shared: _Shared) -> Callable[..., int]:
         procedure: str = module,
         document: str = shared.document,
         catalog: list[str] | None = shared.catalog,
+        org: list[str] | None = shared.org,
         mcp_config: str | None = shared.mcp_config,
         format: str | None = shared.plain_format,
         lang: str | None = shared.language,
@@ -197,16 +145,17 @@ def _verify_command(shared: _Shared) -> Callable[..., int]:
     ) -> int:
         from cli.commands.verify import run
 
-        return run(procedure, document, _setting(catalog, mcp_config, lang, max_bytes), json=_is_json(format))
+        return run(procedure, document, setting_of(catalog, org, mcp_config, lang, max_bytes), json=is_json(format))
 
     return command
 
 
-def _why_command(shared: _Shared) -> Callable[..., int]:
+def _why_command(shared: Shared) -> Callable[..., int]:
     def command(
         *,
         document: str = shared.document,
         catalog: list[str] | None = shared.catalog,
+        org: list[str] | None = shared.org,
         mcp_config: str | None = shared.mcp_config,
         format: str | None = shared.plain_format,
         lang: str | None = shared.language,
@@ -216,14 +165,14 @@ def _why_command(shared: _Shared) -> Callable[..., int]:
     ) -> int:
         from cli.commands.why import run
 
-        setting = _setting(catalog, mcp_config, lang, max_bytes)
+        setting = setting_of(catalog, org, mcp_config, lang, max_bytes)
         choice = one_of("--reuse", reuse, REUSES, "compatible")
-        return run(document, setting, choice, read_path("--store", store), json=_is_json(format))
+        return run(document, setting, choice, read_path("--store", store), json=is_json(format))
 
     return command
 
 
-def _explain_command(shared: _Shared) -> Callable[..., int]:
+def _explain_command(shared: Shared) -> Callable[..., int]:
     argument: str = typer.Argument(
         ..., metavar="CODE", help=shared.text("code"), show_default=False, autocompletion=_codes
     )
@@ -236,7 +185,7 @@ def _explain_command(shared: _Shared) -> Callable[..., int]:
     return command
 
 
-def _init_command(shared: _Shared) -> Callable[..., int]:
+def _init_command(shared: Shared) -> Callable[..., int]:
     argument: str = typer.Argument(".", metavar="DIR", help=shared.text("init-folder"))
 
     def command(*, folder: str = argument, lang: str | None = shared.language) -> int:
@@ -247,7 +196,7 @@ def _init_command(shared: _Shared) -> Callable[..., int]:
     return command
 
 
-def _graph_command(shared: _Shared) -> Callable[..., int]:
+def _graph_command(shared: Shared) -> Callable[..., int]:
     target = shared.option("--out", "FILE", "graph-out")
 
     def command(
@@ -255,18 +204,19 @@ def _graph_command(shared: _Shared) -> Callable[..., int]:
         document: str = shared.document,
         out: str | None = target,
         catalog: list[str] | None = shared.catalog,
+        org: list[str] | None = shared.org,
         mcp_config: str | None = shared.mcp_config,
         lang: str | None = shared.language,
         max_bytes: str | None = shared.max_bytes,
     ) -> int:
         from cli.commands.graph import run
 
-        return run(document, _setting(catalog, mcp_config, lang, max_bytes), read_path("--out", out))
+        return run(document, setting_of(catalog, org, mcp_config, lang, max_bytes), read_path("--out", out))
 
     return command
 
 
-def _diff_command(shared: _Shared) -> Callable[..., int]:
+def _diff_command(shared: Shared) -> Callable[..., int]:
     before, after = shared.argument("OLD", "old"), shared.argument("NEW", "new")
     formats = shared.choice("--format", DIFF_FORMATS, "format")
 
@@ -275,6 +225,7 @@ def _diff_command(shared: _Shared) -> Callable[..., int]:
         old: str = before,
         new: str = after,
         catalog: list[str] | None = shared.catalog,
+        org: list[str] | None = shared.org,
         mcp_config: str | None = shared.mcp_config,
         format: str | None = formats,
         lang: str | None = shared.language,
@@ -284,15 +235,15 @@ def _diff_command(shared: _Shared) -> Callable[..., int]:
         from cli.commands.diff import run
 
         form = one_of("--format", format, DIFF_FORMATS, "text")
-        setting = _setting(catalog, mcp_config, lang, max_bytes)
+        setting = setting_of(catalog, org, mcp_config, lang, max_bytes)
         return run(old, new, setting, form, one_of("--color", color, COLORS, "auto"))
 
     return command
 
 
-def _cache_app(shared: _Shared) -> typer.Typer:
+def _cache_app(shared: Shared) -> typer.Typer:
     app = typer.Typer(
-        help=shared.text("cache"), rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=_HELP_OPTIONS
+        help=shared.text("cache"), rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS
     )
     size = shared.option("--max-size", "SIZE", "max-size", "500MB")
 
@@ -305,7 +256,7 @@ def _cache_app(shared: _Shared) -> typer.Typer:
     ) -> int:
         from cli.commands.cache import show
 
-        return show(read_path("--store", store), read_lang(lang), json=_is_json(format))
+        return show(read_path("--store", store), read_lang(lang), json=is_json(format))
 
     @app.command("prune", help=shared.text("prune"))
     def prune(
@@ -318,14 +269,6 @@ def _cache_app(shared: _Shared) -> typer.Typer:
         from cli.commands.cache import shrink
 
         limit = read_size("--max-size", "500MB" if max_size is None else max_size)
-        return shrink(read_path("--store", store), limit, read_lang(lang), json=_is_json(format))
+        return shrink(read_path("--store", store), limit, read_lang(lang), json=is_json(format))
 
     return app
-
-
-def _setting(catalog: list[str] | None, mcp_config: str | None, lang: str | None, max_bytes: str | None) -> Setting:
-    return read_setting(catalog=catalog or (), mcp_config=mcp_config, lang=lang, max_bytes=max_bytes)
-
-
-def _is_json(word: str | None) -> bool:
-    return one_of("--format", word, PLAIN_FORMATS, "text") == "json"

@@ -19,6 +19,7 @@ Color: TypeAlias = Literal["auto", "always", "never"]
 _Word = TypeVar("_Word", bound=str)
 
 LANGUAGE_VARIABLE: Final = "AOP_LANG"
+ORG_VARIABLE: Final = "AOP_CATALOG_ORG"
 DEFAULT_OUT: Final = "build"
 DEFAULT_STORE: Final = ".aop"
 
@@ -37,6 +38,7 @@ class Words(NamedTuple):
     documents: tuple[str, ...] = ()
     out: str | None = None
     catalog: tuple[str, ...] = ()
+    org: tuple[str, ...] = ()
     mcp_config: str | None = None
     format: str | None = None
     lang: str | None = None
@@ -50,9 +52,11 @@ class Words(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What every command that reads a document is told. `catalog` None: the shipped one. `max_bytes` in bytes."""
+    """What every command that reads a document is told. `catalog` None: the shipped one. `org`: the organisation's
+    files; None: the one in the current folder, if there is one. `max_bytes` in bytes."""
 
     catalog: tuple[Path, ...] | None
+    org: tuple[Path, ...] | None
     mcp_config: Path | None
     lang: Lang
     max_bytes: int
@@ -77,6 +81,7 @@ class Options(NamedTuple):
 def read_setting(
     *,
     catalog: Sequence[str],
+    org: Sequence[str],
     mcp_config: str | None,
     lang: str | None,
     max_bytes: str | None,
@@ -86,6 +91,7 @@ def read_setting(
     files = tuple(Path(filled("--catalog", word) or "") for word in catalog)
     return Setting(
         catalog=files or None,
+        org=read_org(org, environment),
         mcp_config=read_path("--mcp-config", mcp_config),
         lang=read_lang(lang, environment),
         max_bytes=DEFAULT_MAX_BYTES if max_bytes is None else read_size("--max-bytes", max_bytes),
@@ -96,6 +102,7 @@ def read_options(words: Words, *, check: bool, environment: Mapping[str, str] = 
     """Raises Trouble for a value that an option does not take."""
     setting = read_setting(
         catalog=words.catalog,
+        org=words.org,
         mcp_config=words.mcp_config,
         lang=words.lang,
         max_bytes=words.max_bytes,
@@ -119,6 +126,14 @@ def read_options(words: Words, *, check: bool, environment: Mapping[str, str] = 
         store=read_path("--store", words.store) or Path(DEFAULT_STORE),
         color=one_of("--color", words.color, COLORS, "auto"),
     )
+
+
+def read_org(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> tuple[Path, ...] | None:
+    """`--org`, else the paths in `AOP_CATALOG_ORG`; None for neither. Raises Trouble for an empty word."""
+    if words:
+        return tuple(Path(filled("--org", word) or "") for word in words)
+    listed = environment.get(ORG_VARIABLE, "").split(os.pathsep)
+    return tuple(Path(word) for word in listed if word) or None
 
 
 def one_of(option: str, word: str | None, choices: Sequence[_Word], default: _Word) -> _Word:
@@ -167,6 +182,15 @@ def read_size(option: str, word: str) -> int:
     if match is None or unit is None:
         raise Trouble("usage.size", option=option, value=word)
     return int(match[1]) * unit
+
+
+def read_seconds(option: str, word: str | None) -> float | None:
+    """From a tenth of a second to an hour; None for none given. Raises Trouble."""
+    if word is None:
+        return None
+    if re.fullmatch(r"[0-9]{1,4}(?:\.[0-9]{1,3})?", word, re.ASCII) is None or not 0.1 <= float(word) <= 3_600:
+        raise Trouble("usage.seconds", option=option, value=word)
+    return float(word)
 
 
 def _count(option: str, word: str) -> int:

@@ -55,7 +55,7 @@ class Compiling:
         publisher = None if options.check else self._publisher(selection, stdin)
         job = Job(
             open_store=self._open_store,
-            catalog=open_catalog(options.setting),
+            catalog=open_catalog(options.setting, locked=True),
             generator=self._generator,
             options=CompilerOptions(reuse=options.reuse, max_bytes=options.setting.max_bytes, check=options.check),
             render=self._reporter(publisher, stdin),

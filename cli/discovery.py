@@ -153,7 +153,7 @@ class _Search:
                 deeper = f"{inside}{entry.name}/"
                 if os.path.join(real, deeper[:-1]) != self._out:
                     open_folders.append((deeper, iter(self._entries(entry.path))))
-            elif entry.name.endswith(SUFFIX) and not (entry.is_symlink() and entry.is_dir()):
+            elif entry.name.endswith(SUFFIX) and not (entry.is_symlink() and os.path.isdir(entry.path)):
                 identity = (
                     os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(real, inside, entry.name)
                 )

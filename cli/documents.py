@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from catalog.load import load_catalog
+from catalog.own import LOCK_FILE, ORGANISATION, find_own
 from catalog.snapshot import Catalog
 from cli.arguments import Setting
 from cli.batch_worker import Document
@@ -45,9 +46,26 @@ def siblings_of(named: Named, out: Path) -> Callable[[], Iterable[Document]]:
     return siblings
 
 
-def open_catalog(setting: Setting) -> Catalog:
-    """Raises CatalogError. What was read is kept compiled, where the system keeps caches."""
-    return load_catalog(setting.catalog, setting.mcp_config, cache_folder())
+def open_catalog(setting: Setting, *, locked: bool = False) -> Catalog:
+    """With the project's own files, which lie in the current folder. `locked`: beside its lock, if there is one.
+
+    Raises CatalogError. What was read is kept compiled, where the system keeps caches.
+    """
+    catalog = load_catalog(setting.catalog, setting.mcp_config, cache_folder(), find_own(Path(), setting.org))
+    if not locked or not os.path.lexists(LOCK_FILE):
+        return catalog
+    from catalog.lock import read_lock  # noqa: PLC0415 - for projects with a lock only
+
+    lock = read_lock(Path(LOCK_FILE))
+    return catalog if lock is None else catalog.with_lock(lock)
+
+
+def settings_files(setting: Setting) -> list[str]:
+    """The files besides the documents that decide what comes out, there or not."""
+    own = find_own(Path(), setting.org)
+    files = [*(setting.catalog or ()), *own.imported, *(own.organisation or (Path(ORGANISATION),))]
+    files += [] if setting.mcp_config is None else [setting.mcp_config]
+    return [*map(os.fspath, files), LOCK_FILE]
 
 
 def cache_folder() -> Path | None:

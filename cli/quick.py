@@ -14,7 +14,7 @@ from cli.arguments import Words
 Command = Literal["compile", "check"]
 
 _VALUES: Final = frozenset(
-    {"out", "catalog", "mcp_config", "format", "lang", "reuse", "max_bytes", "jobs", "store", "color"}
+    {"out", "catalog", "org", "mcp_config", "format", "lang", "reuse", "max_bytes", "jobs", "store", "color"}
 )
 _FLAGS: Final = frozenset({"strict", "watch"})
 
@@ -30,7 +30,7 @@ def read_words(arguments: Sequence[str]) -> tuple[Command, Words] | None:
         case _:
             return None
     documents: list[str] = []
-    catalog: list[str] = []
+    lists: dict[str, list[str]] = {"catalog": [], "org": []}
     values: dict[str, str] = {}
     flags: dict[str, bool] = {}
     rest = iter(arguments[1:])
@@ -51,8 +51,8 @@ def read_words(arguments: Sequence[str]) -> tuple[Command, Words] | None:
                 # A value that looks like an option is one that was forgotten; typer says so.
                 if found is None or (not equals and found.startswith("-") and found != "-"):
                     return None
-                if name == "catalog":
-                    catalog.append(found)
+                if name in lists:
+                    lists[name].append(found)
                 else:
                     values[name] = found
             else:
@@ -62,7 +62,8 @@ def read_words(arguments: Sequence[str]) -> tuple[Command, Words] | None:
     return command, Words(
         documents=tuple(documents),
         out=values.get("out"),
-        catalog=tuple(catalog),
+        catalog=tuple(lists["catalog"]),
+        org=tuple(lists["org"]),
         mcp_config=values.get("mcp_config"),
         format=values.get("format"),
         lang=values.get("lang"),

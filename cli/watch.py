@@ -19,6 +19,7 @@ from cli.arguments import Options
 from cli.batch_worker import Broken, Compiled
 from cli.compiling import Compiling
 from cli.discovery import Named, Selection, Unusable, discover, folder_documents, is_pattern, pattern_base
+from cli.documents import settings_files
 from cli.messages import say
 from cli.printing import Printer, broken_sentence
 from cli.progress import NoBar
@@ -79,9 +80,7 @@ class _Watch:
             yield Root(str(Path(file).parent), recursive=False)
 
     def _settings_files(self) -> list[str]:
-        setting = self._options.setting
-        files = [*(setting.catalog or ()), *([setting.mcp_config] if setting.mcp_config else [])]
-        return [os.fspath(file) for file in files]
+        return settings_files(self._options.setting)
 
     def _look(self) -> Snapshot:
         named = [document for name in self._options.documents for document in self._documents(name)]

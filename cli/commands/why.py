@@ -34,7 +34,7 @@ def run(document: str, setting: Setting, reuse: Reuse, store: Path | None, *, js
     job = Job(
         # Asking must not make a store where there is none.
         open_store=partial(FileStore, folder) if folder.exists() else NoStore,
-        catalog=open_catalog(setting),
+        catalog=open_catalog(setting, locked=True),
         generator=default_registry().find(),
         options=Options(reuse=reuse, max_bytes=setting.max_bytes),
         render=_nothing,

@@ -25,11 +25,12 @@ def drifted(
 ) -> list[Finding]:
     """One finding an operation and kind of change, at the phase's heading. A tool without a lock gives none."""
     found: dict[tuple[str, str, str], Finding] = {}
-    for name in dict.fromkeys(use.tool for use in (*grants, *handovers)):
+    attached: list[Grant | Handover] = [*grants, *handovers]
+    for name in dict.fromkeys(use.tool for use in attached):
         locked = catalog.locked(name)
         if locked is None:
             continue
-        uses = [use for use in (*grants, *handovers) if use.tool == name]
+        uses = [use for use in attached if use.tool == name]
         for drift in changes(locked, tools[name]):
             if any(concerns(drift, use) for use in uses):
                 finding = _finding(drift, locked.policy[drift.kind], section)

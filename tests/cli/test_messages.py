@@ -18,7 +18,10 @@ from pipeline.incremental.report import Outcome, Reason, Stage
 CLI = Path(__file__).parents[2] / "cli"
 BEGINNINGS = ("help.", "diff.", "verify.", "watch.", "why.")
 """Of keys that are put together in the code."""
-KEY = re.compile(r"(help|usage|discover|errno|trouble|explain|init|diff|cache|watch|why|verify|compile|graph)\.[a-z-]+")
+KEY = re.compile(
+    r"(help|usage|discover|errno|trouble|explain|init|diff|cache|watch|why|verify|compile|graph|catalog|import|lock"
+    r"|approve|drift)\.[a-z-]+"
+)
 
 
 def blanks(text: str) -> set[str]:
