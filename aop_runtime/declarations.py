@@ -1,5 +1,4 @@
-"""What a compiled procedure is made of. A generated module imports these, and holds nothing but one `Procedure` of
-literals.
+"""What a compiled procedure is made of: a generated module imports these, and is one `Procedure` of literals.
 
 Immutable, and checked when they are made: a module that was edited by hand fails where the mistake is, not in the
 middle of a run. Nothing has a default by which leaving it out would allow more.
@@ -16,9 +15,7 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 
 
 class DeclarationError(ValueError):
-    """A declaration holds a value that it cannot have. The message names the declaration, the argument and the
-    value.
-    """
+    """A declaration holds a value that it cannot have. The message names declaration, argument and value."""
 
 
 def _require(owner: object, argument: str, fits: bool, wanted: str) -> None:
@@ -138,8 +135,7 @@ Tool: TypeAlias = Mcp | Http | Standard
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """One step of a procedure: an agent with `instructions` and exactly these tools, or a call of the procedure
-    `calls`.
+    """One step of a procedure: an agent with `instructions` and exactly these tools, or a call of procedure `calls`.
 
     `number` as in the document; None: the document has no phases, and this is all of it.
     """

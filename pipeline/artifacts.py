@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 SCHEMA_VERSION = 1
-"""Version of every artifact schema here. Raise it when a field changes its meaning: older artifacts are then not
-found.
-"""
+"""Version of every artifact schema here. Raise it when a field changes its meaning: then older ones are not found."""
 
 
 class Span(NamedTuple):
@@ -33,8 +31,9 @@ Segment: TypeAlias = str | int
 
 
 class At(NamedTuple):
-    """A place: an anchor, or a part of it on the anchor's first line (`start`/`end` in code points; `end` None =
-    the anchor's end).
+    """A place: an anchor, or a part of it on the anchor's first line.
+
+    `start` and `end` are in code points; `end` None: the anchor's end.
     """
 
     anchor: int
@@ -47,9 +46,7 @@ class At(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A fenced code block: `text` is byte for byte what must reach an agent; `language` the info string's first
-    word.
-    """
+    """A fenced code block. `text`: exactly what must reach an agent; `language`: the info string's first word."""
 
     language: str | None
     text: str
@@ -64,9 +61,8 @@ class Fence:
 class Item:
     """One ITEM of a tool declaration, not yet looked up (T2). White space runs are one space, comments are gone.
 
-    `head` is `NAME` or `NAME の CATEGORY`; `groups` the contents of the parentheses behind it, `only` whether のみ
-    stood there.
-    An empty item has `head == ""`.
+    `head` is `NAME` or `NAME の CATEGORY`, "" for an empty item; `groups` the contents of the parentheses behind it,
+    `only` whether のみ stood there.
     """
 
     text: str
@@ -78,8 +74,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ToolDeclaration:
-    """`(使う道具: …)`, or one item of a list under 利用可能なツール (`listed`). `closed` is False for an unclosed
-    one (T10): it has no items.
+    """`(使う道具: …)`, or one item of a list under 利用可能なツール (`listed`).
+
+    `closed` is False for an unclosed one (T10), which has no items.
     """
 
     written: str
@@ -104,8 +101,7 @@ class HandoverDeclaration:
     """A hand-over that is either readable or directly above a fence (V1, V8).
 
     `fence` is the index of the fence directly below, None for a detached one. `stacked`: another declaration of the
-    same
-    fence stands below (V7). `readable` is the form only; `items` and `marks` are empty unless it is readable.
+    same fence stands below (V7). `readable` is the form only; `items` and `marks` are empty unless it is readable.
     `marks` is None without `差し替え:`; an empty string in it is an empty placeholder.
     """
 
@@ -124,10 +120,9 @@ class Section:
     """A phase, the whole of a single-phase document, or (first in `ParsedDocument`) everything outside all phases.
 
     `mentionable`: the pieces of text in which a connector's name is a mention (T9), piece i at anchor
-    `mention_anchor + i`; empty
-    where a declaration or a call makes mentions irrelevant. `values`: the blocks in which V5 looks for argument
-    values, code
-    spans between U+FDD0 and U+FDD1; empty where the document hands nothing over as an argument.
+    `mention_anchor + i`; empty where a declaration or a call makes mentions irrelevant.
+    `values`: the blocks in which V5 looks for argument values, code spans between U+FDD0 and U+FDD1; empty where the
+    document hands nothing over as an argument.
     """
 
     number: int | None
@@ -145,8 +140,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What the parse stage makes of a document. `phases` in document order; a single-phase document has one,
-    `number` None.
+    """What the parse stage makes of a document.
+
+    `phases` in document order; a single-phase document has one, with `number` None.
     """
 
     name: str
@@ -189,10 +185,10 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """The dedicated tool of a hand-over declaration (V9). `fence` is the document-wide index of the fence whose
-    text it holds.
+    """The dedicated tool of a hand-over declaration (V9).
 
-    `fixed_arguments` is canonical JSON of an object, keys in the order of the schema's `required`.
+    `fence` is the document-wide index of the fence whose text it holds. `fixed_arguments` is the JSON of an object, its
+    keys in the order of the schema's `required`.
     """
 
     tool: str
@@ -209,8 +205,9 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPhase:
-    """`fences`: the document-wide indices of the fences in its instructions, in document order (I1); empty for kind
-    `call`.
+    """`fences`: the document-wide indices of the fences in its instructions, in document order (I1).
+
+    A phase of kind `call` has no fences, tools and hand-overs.
     """
 
     number: int | None
@@ -260,9 +257,8 @@ class UnitHandover:
 class Unit:
     """What one phase's generation reads (R1, R2): no phase number and no fence text, so that neither regenerates it.
 
-    `shared` is the prose outside all phases, `body` the phase's own; an int in them indexes
-    `shared_fences`/`own_fences`,
-    which hold the fences' languages.
+    `shared` is the prose outside all phases, `body` the phase's own; an int in them indexes `shared_fences` and
+    `own_fences`, which hold the fences' languages.
     """
 
     title: str
@@ -286,8 +282,7 @@ class NumberSlot:
 class FenceSlot:
     """Where link writes a fence as string literals, one a source line, each line indented by `indent` spaces.
 
-    form `instructions`: the text between its fence marks, on lines of its own; form `text`: the bare text, for a
-    hand-over.
+    form `instructions`: the text between its fence marks, on lines of its own; `text`: the bare text, for a hand-over.
     """
 
     scope: Literal["own", "shared"]
@@ -309,9 +304,7 @@ class PhaseCode:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The linked module. `source_map`: (first generated line, last generated line, anchor of the document) for
-    phases and fences.
-    """
+    """The linked module. `source_map`: (first line, last line, anchor in the document), of phases and fences."""
 
     source: str
     source_map: tuple[tuple[int, int, int], ...]
@@ -323,8 +316,7 @@ class Fault:
 
     kind `fence`: the fence `fence` (document-wide index) is not verbatim in the phase's instructions; kind `tools`: the
     attached tools, or the hand-overs with their texts, are not the allowed ones; kind `form`: the module is not the
-    declaration it must be.
-    `detail` is a short English sentence for the generator and for the message.
+    declaration it must be. `detail` is a short English sentence for the generator and for the message.
     """
 
     kind: Literal["fence", "tools", "form"]

@@ -51,9 +51,7 @@ def dumps_as(value: object, kind: object) -> bytes:
 
 
 def loads(data: bytes, kind: type[T]) -> T:
-    """The value that `dumps` wrote. Raises UnreadableArtifact for anything else: nothing is guessed, coerced or left
-    out.
-    """
+    """The value that `dumps` wrote. Raises UnreadableArtifact for anything else: nothing is guessed or left out."""
     return cast(T, loads_as(data, kind))
 
 
@@ -187,9 +185,7 @@ def _record(kind: type, fields: list[str]) -> _Shape:
 
 
 def _union(members: tuple[object, ...]) -> _Shape:
-    """Scalars tell themselves apart; of arrays there may be one tuple type, or dataclasses with their names in
-    front.
-    """
+    """Scalars tell themselves apart; of arrays there may be one tuple type, or dataclasses, their names in front."""
     scalars = {kind for kind in members if kind in (str, int, bool, types.NoneType)}
     records = {kind.__name__: kind for kind in members if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
     others = [kind for kind in members if kind not in scalars and kind not in records.values()]

@@ -1,5 +1,4 @@
-"""What compiling one document came to. Artifacts of an unchanged document stay in the store until they are looked
-at."""
+"""What compiling one document came to. Artifacts of an unchanged document stay in the store until somebody looks."""
 
 from __future__ import annotations
 
@@ -57,8 +56,7 @@ class Recalled(Protocol):
 
 
 class Compilation:
-    """One document's. `path` as given, `sha256` of its bytes, `kind` None for an unreadable document, `name` then its
-    stem.
+    """One document's. `path` as given, `sha256` of its bytes. An unreadable one has `kind` None, and its stem for name.
 
     `receipt`: what publishing returned last for this path, None if it was never published.
     Everything else may raise StoreError: of an unchanged document it is read from the store when it is asked for.

@@ -42,8 +42,10 @@ NO_PROJECT = Project(())
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`reuse`: R3. `rewrites`: how often a generator may try again (I3). `max_bytes`: F3. `check`: parse and resolve
-    only."""
+    """`reuse`: R3. `rewrites`: how often a generator may try again (I3). `max_bytes`: F3.
+
+    `check`: parse and resolve only.
+    """
 
     reuse: Reuse = "compatible"
     rewrites: int = 2
@@ -56,8 +58,7 @@ DEFAULTS = Options()
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A document as saved. `path`: POSIX, relative to the project's root; its stem names a document without a heading
-    (F5)."""
+    """A document as saved. `path`: POSIX, relative to the project's root; F5 falls back to its stem for a name."""
 
     path: str
     data: bytes

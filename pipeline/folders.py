@@ -1,5 +1,7 @@
-"""In which folder each document's output goes (O1). Names depend on the documents alone, and are safe on every file
-system."""
+"""In which folder each document's output goes (O1).
+
+Names depend on the documents alone, and are safe on every file system.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,9 @@ def _folder(path: str, name: str, level: int) -> str:
     if not level:
         return safe_name(parts[-1] if parts else name)
     whole = "-".join(parts) or name
-    return safe_name(
-        whole if level == 1 else f"{whole}-{sha256(path.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
-    )
+    if level == 1:
+        return safe_name(whole)
+    return safe_name(f"{whole}-{sha256(path.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}")
 
 
 def _compared(folder: str) -> str:
@@ -59,8 +61,7 @@ def _compared(folder: str) -> str:
 
 
 def safe_name(text: str) -> str:
-    """A folder name for `text`: visible, within `MAX_BYTES`, neither hidden nor reserved nor a way out; itself where
-    it is one."""
+    """A folder name for `text`: itself if it is visible, within `MAX_BYTES`, not hidden, not reserved, no way out."""
     name = _UNSAFE.sub("_", text).lstrip(". ~-").rstrip(". ") or "document"
     if _RESERVED.match(name):
         name = f"_{name}"

@@ -1,5 +1,4 @@
-"""A procedure as a Mermaid flowchart: its phases in order, what they call, what each may read and write, what it hands
-over."""
+"""A procedure as a Mermaid flowchart: its phases in order, what each calls, may read and write, and hands over."""
 
 from __future__ import annotations
 
@@ -82,8 +81,7 @@ def _edges(
     effects: Mapping[tuple[str, str], str],
     words: Mapping[str, str],
 ) -> Iterator[str]:
-    """What flows from a tool into the phase when it reads, and the other way when it writes; an arrow a tool and
-    direction."""
+    """An arrow a tool and direction: from the tool into the phase that reads it, the other way where it writes."""
     reads: dict[str, list[str]] = {}
     writes: dict[str, list[str]] = {}
     for grant in phase.tools:

@@ -1,5 +1,4 @@
-"""Text as Python string literals that evaluate to exactly that text, and that an editor, a diff and a terminal show
-harmlessly."""
+"""Text as Python string literals that evaluate to exactly it, and that editors, diffs and terminals show harmlessly."""
 
 from __future__ import annotations
 
@@ -28,18 +27,15 @@ def _escape(match: re.Match[str]) -> str:
 
 def literal(text: str) -> str:
     """One double-quoted literal on one line. Japanese and emoji stay readable."""
-    quoted = encode_basestring(
-        text
-    )  # as JSON writes it: quotes, backslashes and C0 are escaped, in Python's own spelling
+    # As JSON writes it: quotes, backslashes and C0 are escaped, in Python's own spelling.
+    quoted = encode_basestring(text)
     if text.isprintable():
         return quoted
     return AWKWARD.sub(_escape, quoted)
 
 
 def lines(text: str, indent: str) -> str:
-    """Adjacent literals, one for each line of `text`, joined by a line end and `indent`. At least one, if an empty
-    one.
-    """
+    """Adjacent literals, one for each line of `text`, joined by a line end and `indent`; of no text an empty one."""
     if "\\" not in text:
         quoted = encode_basestring(text)
         body = quoted.replace("\\n", f'\\n"\n{indent}"')

@@ -18,8 +18,7 @@ from pipeline.result import handover_dict, phase_line, tool_dict
 from pipeline.stages import versions
 
 VERSION = 1
-"""Raised when a reader of the earlier version would misread: a field gone or another meaning. New fields do not raise
-it."""
+"""Raised when a reader of the earlier version would misread: a field gone, or of another meaning; not by new fields."""
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
 
@@ -102,8 +101,7 @@ def _phase(phase: ResolvedPhase, positions: Positions, carried: bool) -> dict[st
 def _source_map(
     parsed: ParsedDocument, resolved: ResolvedDocument, positions: Positions, module: Module
 ) -> Iterator[str]:
-    """From lines of the module to lines of the document, both inclusive: a phase's to its heading, a fence's to the
-    fence."""
+    """From lines of the module to lines of the document, both inclusive: to a phase's heading, to a fence."""
     lines = {fence.anchor: fence.text.count("\n") for fence in parsed.fences}
     single = resolved.kind == "single"
     for first, last, anchor in module.source_map:

@@ -1,6 +1,6 @@
 """The documents that can call each other (C1), as the resolve stage asks about them.
 
-Answers are recorded reads, like the catalog's.
+Answers are recorded reads, like the catalog's (`pipeline.incremental.reads`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ProjectView(Protocol):
     def find(self, target: str, caller: str) -> tuple[ProjectDocument, ...]:
         """The documents that `target` may mean: by name, or by path relative to the document at path `caller`.
 
-        NFKC, trimmed. None: unknown. Several: ambiguous. Sorted by path.
+        Both compared after NFKC, trimmed. Sorted by path; empty: unknown; several: ambiguous.
         """
         ...
 

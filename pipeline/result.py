@@ -104,8 +104,7 @@ def result(compilation: Compilation, diagnostics: Sequence[DiagnosticDict], outp
 
 
 def instructions_of(module: Module) -> list[str | None]:
-    """The instructions of the phases of a module that was proven, as Python evaluates them; None for a calling
-    phase."""
+    """The instructions of a proven module's phases, as Python evaluates them; None for a calling phase."""
     from pipeline.verifier.reading import DeclaredPhase, read_module  # noqa: PLC0415 - `aop check` reads no module
 
     declared = read_module(module.source, len(module.source))

@@ -13,9 +13,8 @@ _NAMES: Final = frozenset({"tool-unreadable", "tool-unknown", "category-unknown"
 """Their position is the faulty item, and their suggestions take the place of its words."""
 
 _HEAD: Final = re.compile(r"(?!と$)[^(（)）,+、，＋`*<\[\\]+?(?=\s*(?:のみ\s*)?(?:[(（]|$))")
-"""`NAME` or `NAME の CATEGORY` in front of `のみ`, `(read-only)`, options; mark-up is left to a person, and so is a
-missing category, which is reported at the separator behind it.
-"""
+"""`NAME` or `NAME の CATEGORY` in front of `のみ`, `(read-only)`, options. Mark-up is left to a person, and so is a
+missing category, which is reported at the separator behind it."""
 
 _OF: Final = "の"
 _NAME: Final = re.compile(rf"[^{_OF}]+?(?=[ \t　]+{_OF}[ \t　][^{_OF}]+$)|[^{_OF}]+$")

@@ -43,9 +43,8 @@ def may_declare(text: str) -> bool:
 class Found:
     """A declaration in a leaf: `text[start:end]`. `inner`: where its content begins (behind the colon, or behind この).
 
-    An unclosed one reaches to the end of the leaf. Of a hand-over, `readable` is its form, `direct` whether it
-    stands above a
-    fence, and `stacked` whether another one of the same fence stands below it (V7).
+    An unclosed one reaches to the end of the leaf. Of a hand-over, `readable` is its form, `direct` whether it stands
+    above a fence, and `stacked` whether another one of the same fence stands below it (V7).
     """
 
     kind: Literal["tools", "call", "handover"]
@@ -68,12 +67,10 @@ class Lookalike:
 
 @dataclass(slots=True)
 class LeafReading:
-    """What stands in a leaf. `clean`: its text with comments as blanks; `mask`: with everything hidden that is no
-    text, too.
+    """What stands in a leaf. `clean`: its text with comments as blanks; `mask`: also with all hidden that is no text.
 
     `chains`: nothing but hand-overs above a fence, so that one in the block above is stacked on them. `fence`: the
-    index of the block
-    that its direct hand-overs stand above.
+    index of the block that its direct hand-overs stand above.
     """
 
     leaf: LeafText
@@ -140,7 +137,8 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
 def _tail(mask: str, pairs: dict[int, int], forms: HandoverForms, from_offset: int, below: Below) -> list[int]:
     """The openings of the hand-overs that end the leaf with nothing between them, top to bottom (V1, V7).
 
-    The one directly above a fence may have the verb of a look-alike; then it stands alone (T10 d)."""
+    The one directly above a fence may have the verb of a look-alike; then it stands alone (T10 d).
+    """
     opening_of = {close: opening for opening, close in pairs.items()}
     tail: list[int] = []
     end = len(mask)

@@ -28,9 +28,7 @@ def _is_punctuation(char: str) -> bool:
 
 
 class Delimiters:
-    """The delimiter stack of one text. `add` runs in order; `close` at each link's end; `finish` gives all marks
-    used.
-    """
+    """The delimiter stack of one text. `add` runs in order; `close` at each link's end; `finish` gives what is used."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -50,9 +50,7 @@ class HandoverForms:
         return verb < len(verbs) and verbs[verb] < end
 
     def declares(self, start: int, end: int) -> bool:
-        """Whether `mask[start:end]`, the inside of a parenthesis that begins with この, holds そのまま and later
-        渡す (V1).
-        """
+        """Whether `mask[start:end]`, in a parenthesis that begins with この, holds そのまま and later 渡す (V1)."""
         return self._words(start, end, self._hand)
 
     def resembles(self, start: int, end: int) -> bool:
@@ -113,9 +111,7 @@ def _plain(text: str) -> str:
 
 
 def code_content(inner: str) -> str:
-    """A code span's content as CommonMark reads it: line ends as spaces, one blank off both ends where both have
-    one.
-    """
+    """A code span's content as CommonMark reads it: line ends as spaces, a blank at both ends off."""
     text = inner.replace("\n", " ")
     if len(text) > 1 and text[0] == " " and text[-1] == " " and text.strip(" "):
         return text[1:-1]

@@ -33,9 +33,11 @@ class Title(NamedTuple):
 
 
 def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
-    """A heading's text as names and titles have it (F5): without declarations, calls, readable hand-overs,
-    comments, emphasis
-    and link mark-up; blanks made one; backticks stay."""
+    """A heading's text as names and titles have it (F5).
+
+    That is without declarations, calls, readable hand-overs, comments, emphasis and link mark-up, blanks made one;
+    backticks stay.
+    """
     text = leaf.text
     reading = read_leaf(leaf, labels) if may_declare(text) else None
     drop: list[tuple[int, int]] = []

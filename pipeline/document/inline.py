@@ -1,9 +1,8 @@
 """Inline structure as far as the language needs it, with its places in the text (CommonMark 0.31, chapter 6).
 
-Found are code spans, raw HTML, autolinks, backslash escapes, links and images, and on request emphasis.
-markdown-it-py's inline
-parser keeps no positions, and some of its rules take quadratic time; every declaration here needs a column, in
-linear time.
+Found are code spans, raw HTML, autolinks, backslash escapes, links and images, and on request emphasis. It is our own
+because markdown-it-py's inline parser keeps no positions, and some of its rules take quadratic time: every declaration
+needs a column, in linear time.
 """
 
 from __future__ import annotations
@@ -96,9 +95,8 @@ class _Scanner:
         self.text = text
         self.labels = labels
         self.found = Inline(text)
-        self.brackets: list[
-            tuple[int, int, bool]
-        ] = []  # start of the text behind the bracket, delimiters before it, image
+        # Where the text behind the bracket starts, how many delimiters are before it, whether it is an image's.
+        self.brackets: list[tuple[int, int, bool]] = []
         self.inactive = 0  # brackets below this index open no link: they stand around one
         self.delimiters = Delimiters(text) if emphasis else None
         self.closers: dict[int, list[int]] | None = None

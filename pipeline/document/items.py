@@ -30,8 +30,9 @@ def as_written(text: str, start: int, end: int) -> str:
 
 
 def split_items(mask: str, start: int, end: int) -> list[tuple[int, int, int]]:
-    """For each item in `mask[start:end]`: where it begins and ends, trimmed, and where the next separator (or `end`)
-    stands. An empty item has no extent and begins there (T1).
+    """For each item in `mask[start:end]`: where it begins, where it ends, and where the next separator (or `end`) is.
+
+    An empty item has no extent and begins at the separator (T1).
     """
     extents: list[tuple[int, int, int]] = []
     depth, begin = 0, start
@@ -56,8 +57,9 @@ def split_items(mask: str, start: int, end: int) -> list[tuple[int, int, int]]:
 
 
 def split_suffixes(mask: str, start: int, end: int) -> tuple[int, list[tuple[int, int]], bool]:
-    """Where the `NAME の CATEGORY` of the item `mask[start:end]` ends, and what follows it: the insides of the
-    parentheses, in order, and whether のみ stands there.
+    """Where the `NAME の CATEGORY` of the item `mask[start:end]` ends, and what follows it.
+
+    That is the insides of the parentheses, in order, and whether のみ stands there.
     """
     groups: list[tuple[int, int]] = []
     only = False
@@ -87,9 +89,7 @@ def split_suffixes(mask: str, start: int, end: int) -> tuple[int, list[tuple[int
 
 
 def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anchors: Anchors) -> tuple[Item, ...]:
-    """The items in that part of the leaf. `clean`: its text with comments as blanks; `mask`: with code and the like
-    hidden, too.
-    """
+    """The items in that part of the leaf. `clean` and `mask`: as in `declarations.LeafReading`."""
     items = []
     for first, last, separator in split_items(mask, start, end):
         head_end, insides, only = split_suffixes(mask, first, last)

@@ -20,8 +20,11 @@ _HIDING = ("comment", "tag", "autolink", "tail")
 def mentionable(
     leaf: LeafText, labels: Container[str], diagnosed: Iterable[tuple[int, int]], mask: str | None
 ) -> Iterator[tuple[str, Span]]:
-    """The pieces of the leaf's text, none of them over a line's end, with their places. Left out: comments, tags, link
-    destinations, URLs, and `diagnosed` text, which has a diagnostic of its own. `mask`: given for an HTML block."""
+    """The pieces of the leaf's text, none of them over a line's end, with their places.
+
+    Left out: comments, tags, link destinations, URLs, and `diagnosed` text, which has a diagnostic of its own.
+    `mask`: `html.text_mask` of an HTML block; None elsewhere.
+    """
     text = leaf.text
     holes = list(diagnosed)
     if mask is not None:

@@ -24,10 +24,11 @@ class PhaseRange:
 
 @dataclass(slots=True)
 class Outline:
-    """`name`: the first top-level level-1 heading that is no phase heading, None without one. `listed`: the indices
-    of the item
-    blocks of lists under 利用可能なツール, none inside a phase. `readings`: of the headings that were read for
-    their titles."""
+    """`name`: the first top-level level-1 heading that is no phase heading, None without one.
+
+    `listed`: the indices of the item blocks of lists under 利用可能なツール, none inside a phase. `readings`: of the
+    headings that were read for their titles.
+    """
 
     name: str | None = None
     phases: list[PhaseRange] = field(default_factory=list)

@@ -10,9 +10,7 @@ CLOSING = ")）"
 
 
 def match_parentheses(mask: str) -> dict[int, int]:
-    """The offset of the closing parenthesis for each opening one that is closed. One pass, so that a million open
-    ones cost no more.
-    """
+    """The offset of the closing parenthesis for each opening one that is closed; in one pass, however many are open."""
     return _match(mask, _PARENTHESIS, OPENING)
 
 

@@ -1,8 +1,7 @@
 """The prose of a section as canonical Markdown: without comments, with one blank line where one is needed.
 
-Two documents that differ in comments, blank lines or the depth of an indentation give the same prose; so such an
-edit stops at the
-parse stage (R1). Fences are left out: where one stands there is its index.
+Two documents that differ in comments, blank lines or the depth of an indentation give the same prose; so such an edit
+stops at the parse stage (R1). Fences are left out: where one stands there is its index.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ _MAX_MARKS = 30
 
 
 class _Writer:
-    """Writes leaves with the marks of the containers around them: `first` for the next line, `rest` for the ones
-    behind it.
-    """
+    """Writes leaves with the marks of the containers around them: `first` for the next line, `rest` for later ones."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -88,9 +85,7 @@ def _common(one: str, other: str) -> str:
 
 
 def write_prose(blocks: Sequence[Block], next_fence: NextFence, *, skip_first: bool) -> tuple[Segment, ...]:
-    """The blocks' prose. `skip_first` leaves out the section's own heading. Segments are whole lines, joined by
-    line ends.
-    """
+    """The blocks' prose; segments are whole lines, joined by line ends. `skip_first`: without the section's heading."""
     writer = _Writer()
     for index, block in enumerate(blocks):
         if block.nesting == 1:

@@ -1,6 +1,4 @@
-"""From a source text to `ParsedDocument`: sections, fences, declarations, in one walk over the blocks in document
-order.
-"""
+"""From a source text to `ParsedDocument`: sections, fences, declarations, in one walk over the blocks in order."""
 
 from __future__ import annotations
 
@@ -48,9 +46,10 @@ class Reading(NamedTuple):
 
 @dataclass(slots=True)
 class _Part:
-    """A section while it is being read. `leaves`: the blocks with text, each with what in it has a diagnostic of
-    its own, or is
-    a hand-over."""
+    """A section while it is being read.
+
+    By block: `diagnosed`, what in it has a diagnostic of its own; `handed`, the hand-overs in it.
+    """
 
     number: int | None
     title: str
@@ -158,9 +157,8 @@ class _Reader:
         return leaf
 
     def listed_leaves(self, outline: Outline) -> dict[int, int]:
-        """The paragraphs whose first line is an item of T4's list, each with the offset behind that line; and,
-        aside, the blocks
-        that make such an item unreadable."""
+        """The paragraphs whose first line is an item of T4's list, each with the offset behind that line; and, aside,
+        the blocks that make such an item unreadable."""
         listed: dict[int, int] = {}
         self.unreadable_items: set[int] = set()
         for item in outline.listed:
@@ -172,9 +170,11 @@ class _Reader:
         return listed
 
     def read_leaves(self, outline: Outline, listed: dict[int, int]) -> dict[int, LeafReading]:
-        """What the leaves declare, read from the end of the document: a hand-over is one if it stands above a
-        fence, or above
-        one that does (V1, V7)."""
+        """What the leaves declare.
+
+        Read from the end of the document: a hand-over is one if it stands above a fence, or above one that does (V1,
+        V7).
+        """
         readings: dict[int, LeafReading] = {}
         for index in range(len(self.blocks) - 1, -1, -1):
             block = self.blocks[index]

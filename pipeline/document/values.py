@@ -29,9 +29,11 @@ def _cells(row: str) -> int:
 
 
 def inline_values(leaf: LeafText, labels: Container[str], handovers: Iterable[tuple[int, int]]) -> str:
-    """A paragraph's or heading's text for V5: without comments, tables, emphasis marks and hand-overs' parentheses;
-    code spans
-    between `CODE_OPEN` and `CODE_CLOSE`."""
+    """A paragraph's or heading's text for V5.
+
+    That is without comments, tables, emphasis marks and hand-overs' parentheses, code spans between `CODE_OPEN` and
+    `CODE_CLOSE`.
+    """
     kept = len("\n".join(without_tables(leaf.text.split("\n"))))
     text = leaf.text[:kept].replace(CODE_OPEN, " ").replace(CODE_CLOSE, " ")
     inline = scan_inline(text, labels, emphasis=True)

@@ -1,6 +1,4 @@
-"""What a generator is: it turns one phase's unit into code. It proves nothing; the verifier reads what it wrote
-(I3).
-"""
+"""What a generator is: it turns one phase's unit into code, and proves nothing: the verifier reads the code (I3)."""
 
 from __future__ import annotations
 
@@ -20,8 +18,10 @@ class GeneratorIdentity:
 
 
 class Generator(Protocol):
-    """Deterministic for a unit as far as its identity promises; called once a phase, and again with the faults that the
-    verifier found in what it wrote before (`faults`, oldest attempt first is never needed: only the last attempt's)."""
+    """Deterministic for a unit as far as its identity promises.
+
+    Called once a phase, and again for each rewrite, with the faults that the verifier found in the last attempt.
+    """
 
     @property
     def identity(self) -> GeneratorIdentity: ...

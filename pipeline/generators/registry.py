@@ -1,5 +1,4 @@
-"""The generators by name and version. Older versions stay findable, so that what they made can be told from what is
-made now (R3)."""
+"""The generators by name and version. Older versions stay findable, so that what they made can be told apart (R3)."""
 
 from __future__ import annotations
 

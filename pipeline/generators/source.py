@@ -1,7 +1,7 @@
 """How a phase is written down: the Python source of one `Phase(…)` expression, with slots for what link places.
 
-Every string is a plain literal, one a source line, so that the module reads like the document and `ast` alone reads it
-back (O1).
+Every string is a plain literal, one a source line: so the module reads like the document, and `ast` alone reads it back
+(O1).
 """
 
 from __future__ import annotations
@@ -95,9 +95,7 @@ _CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
 
 
 def _grant(grant: Grant) -> str:
-    """A line (or more, where it is long) of `tools`. What a reader must see of a connector is never left to a
-    default.
-    """
+    """A line (or more, where it is long) of `tools`. What a reader must see of a connector is never a default."""
     arguments = [literal(grant.tool)]
     connector = grant.kind != "standard"
     if grant.categories:

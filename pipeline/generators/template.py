@@ -1,5 +1,4 @@
-"""The default generator: complete instructions without a language model, the document's prose as it is (I1). Never
-narrows (T7)."""
+"""The default generator: whole instructions without a language model, the prose as it is (I1). Never narrows (T7)."""
 
 from __future__ import annotations
 
@@ -27,9 +26,7 @@ _RULES = "\n【決まり】使えるのは上の道具だけ。囲み（``` の�
 
 
 class TemplateGenerator:
-    """Implements `Generator`. A unit's code depends on the unit alone: faults found before change nothing, there being
-    no choice.
-    """
+    """Implements `Generator`. The code depends on the unit alone: there is no choice that faults could change."""
 
     @property
     def identity(self) -> GeneratorIdentity:

@@ -1,2 +1,1 @@
-"""Incremental compiles (R1-R4): what a stage read, when what it made may be used again, and why it runs where it may
-not."""
+"""Incremental compiles (R1-R4): what a stage read, when what it made may be used again, and why it runs otherwise."""

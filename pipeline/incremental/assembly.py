@@ -174,8 +174,7 @@ class Assembler:
         return keys.stage_key("verify", verify_stage.VERSION, (module, self._parsed.digest, self._resolved.digest))
 
     def _recorded_proof(self, module: str) -> bool:
-        """Whether the module is known to be proven and nothing in it was carried over, which is always verified
-        again."""
+        """Whether the module is known to be proven. What was carried over is always verified again."""
         if not self._lookable or any(phase.carried for phase in self._phases):
             return False
         return bool(self._store.get_traces(self._proof_key(module)))

@@ -62,8 +62,7 @@ def candidates(traces: Sequence[CodeTrace], identity: GeneratorIdentity, reuse: 
 
 
 def differences(entry: CodeTrace, identity: GeneratorIdentity) -> tuple[Reason, ...]:
-    """Why code of `entry` is not what the generator would be asked for now, in R3's words; "options": another
-    generator."""
+    """Why code of `entry` is not what the generator would make now, in R3's words; "options": another generator."""
     reasons: list[Reason] = []
     if entry.generator != identity.name:
         return ("options",)

@@ -1,5 +1,4 @@
-"""Under which key a stage's runs are recorded: sha256 over canonical JSON of all that is known before the stage runs
-(R1)."""
+"""Under which key a stage's runs are recorded: sha256 over canonical JSON of all that is known before it runs (R1)."""
 
 from __future__ import annotations
 
@@ -13,8 +12,7 @@ from pipeline.artifacts import SCHEMA_VERSION
 Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None"
 
 FORMAT = 2
-"""Version of what this package stores. Raise it when an encoding changes its meaning: older entries are then not
-found."""
+"""Version of what this package stores. Raise it when an encoding changes its meaning: then older ones are not found."""
 
 _encoder = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), check_circular=False)
 

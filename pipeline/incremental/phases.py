@@ -1,5 +1,7 @@
-"""The phases with an agent on their way to their code: which earlier code each keeps, and why it is generated where it
-keeps none (R2, R3)."""
+"""The phases with an agent, on their way to their code (R2, R3).
+
+Which earlier code does each keep, and why is it generated where it keeps none?
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,10 @@ from pipeline.stores.protocol import Store
 
 @dataclass(slots=True)
 class Phase:
-    """`place`: its index in the document; `digest`: of its unit; `key`: of the code that was made for it. `carried`:
-    why its code is not the generator's own (R3)."""
+    """`place`: its index in the document; `digest`: of its unit; `key`: of the code that was made for it.
+
+    `carried`: why its code is not the generator's own (R3).
+    """
 
     place: int
     number: int | None

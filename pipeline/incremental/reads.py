@@ -73,8 +73,7 @@ def mentionable_text(parsed: ParsedDocument) -> str:
 
 
 def occurring(names: tuple[str, ...], folded: str) -> tuple[str, ...]:
-    """The names that occur in the folded text, whole words or not: all that could be mentioned, and at most a few
-    more."""
+    """The names that occur in the folded text, whole words or not: all that could be mentioned, and a few more."""
     return tuple(name for name in names if fold(name) in folded) if folded else ()
 
 

@@ -149,8 +149,7 @@ def _tools(unit: Unit) -> set[str]:
 
 
 class Ancestors:
-    """The units of the previous compile that this one does not use as they were, to find what a changed phase was made
-    from."""
+    """The units of the previous compile that this one does not use as they were: what a changed phase was made from."""
 
     def __init__(self, units: Sequence[Unit | None]) -> None:
         """`units`: by place in the previous document, None where there is none to be compared with."""

@@ -1,5 +1,7 @@
-"""The record of a document's compile: what lets an unchanged document be answered with one read of the store, and what
-the next compile compares with to say why something runs (R3).
+"""The record of a document's compile.
+
+It lets an unchanged document be answered with one read of the store, and is what the next compile compares with to say
+why something runs (R3).
 
 A path's records are the traces of one key, newest first: the newest is the document's previous compile, and an older
 one answers at once when an edit was taken back. Its bytes are three lines of JSON: what tells whether a document is
@@ -38,10 +40,11 @@ class PhaseRecord(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The first line. `document`: sha256 of its bytes; `setup`: digest of versions and options; `catalog` and
-    `project`: digests of the whole, "" where nothing was asked; `again`: whether something was carried over and must be
-    verified again (R1);
-    `receipt`: what the caller's publishing handed back, see `Compiler.compile`."""
+    """The first line. `document`: sha256 of its bytes; `setup`: digest of versions and options.
+
+    `catalog` and `project`: digests of the whole, "" where nothing was asked; `again`: whether something was carried
+    over and must be verified again (R1); `receipt`: what publishing handed back, see `compiler.Publish`.
+    """
 
     document: str
     setup: str
@@ -57,8 +60,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The third line. `versions`: of each stage, by its name; `options`: those of parse; the others are digests or
-    ""."""
+    """The third line. `versions`: by stage; `options`: of parse; `parsed`, `resolved`, `module`: digests, or ""."""
 
     versions: dict[str, str]
     options: tuple[Json, ...]

@@ -94,8 +94,7 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
 
 
 def _too_large(parsed: ParsedDocument, resolved: ResolvedDocument) -> list[Finding]:
-    """What stands outside all phases goes into every agent's instructions: a small document may ask for gigabytes
-    (I1)."""
+    """What stands outside all phases goes into every agent's instructions (I1): a small document may ask for much."""
     size = expanded_size(parsed, resolved)
     if size <= MAX_INSTRUCTIONS:
         return []

@@ -13,8 +13,7 @@ from pipeline.incremental.phases import Phase
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`stale`: fences that kept code does not carry; `refused`: phases with other faults, which they hold in
-    `faults`."""
+    """`stale`: fences that kept code does not carry; `refused`: phases with other faults, which their `faults` hold."""
 
     stale: tuple[tuple[Phase, Fault], ...]
     refused: tuple[Phase, ...]

@@ -1,3 +1,1 @@
-"""From what a document says to what it means: tools, hand-overs, calls, mentions. The resolve stage puts these
-together.
-"""
+"""From what a document says to what it means: tools, hand-overs, mentions. The resolve stage puts these together."""

@@ -36,9 +36,7 @@ class NoValue:
 
 
 class Scope:
-    """The text of a phase, or outside all phases. Each question is answered once: a document may hand over 10,000
-    fences.
-    """
+    """The text of a phase, or outside all phases. Each question is answered once: a document may have 10,000 fences."""
 
     def __init__(self, blocks: Sequence[str]) -> None:
         self._blocks = blocks
@@ -79,9 +77,7 @@ def _distinct(values: dict[str, JsonValue]) -> set[str]:
 
 
 def _literals(argument: str, block: str) -> Iterator[str]:
-    """`ARGUMENT: VALUE`, `ARGUMENT：VALUE` or `ARGUMENT は VALUE`; blanks and code marks around the name do not
-    matter.
-    """
+    """`ARGUMENT: VALUE`, `ARGUMENT：VALUE` or `ARGUMENT は VALUE`; blanks and code marks around the name may be."""
     if argument not in block:
         return
     name = re.compile(_WORD_START + re.escape(argument) + _WORD_END + _IS)

@@ -8,9 +8,7 @@ from pipeline.resolution.items import ItemFault
 
 
 def placeholder_faults(marks: tuple[str, ...], text: str, written: str) -> list[ItemFault]:
-    """What is wrong with a declaration's placeholders: at most one `placeholder-empty`, at most one other a
-    placeholder.
-    """
+    """What is wrong with a declaration's placeholders: at most one `placeholder-empty`, and one other a placeholder."""
     faults = []
     if "" in marks:
         faults.append(ItemFault("placeholder-empty", "", (("written", written),)))

@@ -1,5 +1,7 @@
-"""Generate: one phase's unit to its code. What a generator reads is cut out here, so that nothing else regenerates a
-phase (R2)."""
+"""Generate: one phase's unit to its code.
+
+What a generator reads is cut out here, so that nothing else regenerates a phase (R2).
+"""
 
 from __future__ import annotations
 
@@ -59,8 +61,7 @@ def units_of(parsed: ParsedDocument, resolved: ResolvedDocument) -> tuple[Unit |
 
 
 def expanded_size(parsed: ParsedDocument, resolved: ResolvedDocument) -> int:
-    """About how many characters the texts of all instructions and hand-overs have together: linear to compute,
-    whatever it is.
+    """About how many characters the texts of all instructions and hand-overs have together, in linear time.
 
     A compile refuses a document for which it is above `MAX_INSTRUCTIONS` before it generates anything.
     """

@@ -25,8 +25,7 @@ _CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
 def link(parsed: ParsedDocument, resolved: ResolvedDocument, codes: Sequence[PhaseCode | None]) -> Module:
     """The module of a document. `codes`: by phase, None where it calls another AOP.
 
-    A slot for a fence that the document has not got becomes an empty string: the verifier then misses what should be
-    there.
+    A slot for a fence that the document has not got becomes an empty string: what should be there the verifier misses.
     """
     writer = _Writer(parsed)
     writer.write(
@@ -109,9 +108,7 @@ def _longest_run(text: str, sign: str) -> int:
 
 
 def _shortest_mark(code: PhaseCode) -> int:
-    """How long a fence mark must be at least, lest prose that begins a line like one (from an HTML block) pairs up
-    with it.
-    """
+    """How long a fence mark must be, lest prose that begins a line like one (from an HTML block) pairs up with it."""
     longest = 2
     for piece in code.source:
         if isinstance(piece, str):

@@ -104,9 +104,7 @@ class _Resolver:
     # ----------------------------------------------------------------------------------------------- tools
 
     def read_tools(self, section: Section, place: Place) -> tuple[Grant, ...]:
-        """The tools that the section's declarations attach: none outside all phases and in a calling phase (T10,
-        C2).
-        """
+        """The tools that the section's declarations attach: none outside all phases or in a calling phase (T10, C2)."""
         readings: list[ItemReading] = []
         grants: dict[Grant, None] = {}
         for declaration in section.tools:

@@ -1,5 +1,7 @@
-"""Verify: the generated module itself against the document (I3, T7, V9). It trusts no generator, and not link
-either."""
+"""Verify: the generated module itself against the document (I3, T7, V9).
+
+It trusts no generator, and not link either: so it has its own words for what must stand in a module.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,7 @@ _CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
 
 
 def verify(source: str, parsed: ParsedDocument, resolved: ResolvedDocument) -> Verdict:
-    """Whether `source` declares exactly what the document does. Any text gets a verdict, never an exception, in linear
-    time.
-    """
+    """Whether `source` declares exactly what the document does. Any text gets a verdict, in linear time."""
     try:
         module = read_module(source, _most_code(resolved))
     except FormError as error:
@@ -98,9 +98,7 @@ def _key(grant: Grant) -> tuple[str, str, tuple[str, ...], bool, tuple[tuple[str
 def _operations(
     tool: str, attached: tuple[str, ...] | None, allowed: tuple[str, ...] | None, narrowable: bool
 ) -> Iterator[str]:
-    """`narrowable`: fewer than the allowed ones will do (T7). None: whatever the server offers (T11), by nothing
-    narrowed.
-    """
+    """`narrowable`: fewer than the allowed ones will do (T7). None: whatever the server offers, not narrowed (T11)."""
     if attached == allowed:
         return
     if attached is None or allowed is None:

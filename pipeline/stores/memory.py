@@ -12,8 +12,8 @@ from pipeline.stores.protocol import TRACES_PER_KEY, StoreStats, check_digest, c
 
 
 class MemoryStore:
-    """A `Store` in dictionaries. `close` keeps the content and threads may share the instance: it stands for a store
-    that is opened several times."""
+    """A `Store` in dictionaries. It stands for a store that is opened several times: threads may share it, `close`
+    keeps its content."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

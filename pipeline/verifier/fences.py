@@ -1,5 +1,4 @@
-"""Where a fence stands in an agent's instructions (I3): between fence marks, on lines of its own, and nothing else
-with it."""
+"""Where a fence stands in an agent's instructions (I3): between fence marks, on lines of its own, with nothing else."""
 
 from __future__ import annotations
 
@@ -42,9 +41,7 @@ def missing_fences(instructions: str, expected: Sequence[tuple[int, str]]) -> li
 
 
 def _closers(marks: Sequence[re.Match[str]]) -> list[int | None]:
-    """For each mark the one that closes it: the next that is as long or longer, if it is exactly as long and alone on
-    its line.
-    """
+    """For each mark the one that closes it: the next of its length or longer, if it has its length and its own line."""
     closers: list[int | None] = [None] * len(marks)
     behind: dict[str, list[int]] = {"`": [], "~": []}
     for place in range(len(marks) - 1, -1, -1):

@@ -325,9 +325,7 @@ def _options(node: ast.expr | None) -> dict[str, str]:
 
 
 def _json(node: ast.expr) -> Json:
-    """A value that JSON has: constants, lists, and dicts whose keys are strings, each once. Python bounds the
-    nesting.
-    """
+    """A value that JSON has: constants, lists, dicts whose keys are strings, each once. Python bounds the nesting."""
     if isinstance(node, ast.List):
         return [_json(element) for element in node.elts]
     if isinstance(node, ast.Dict):

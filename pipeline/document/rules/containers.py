@@ -18,8 +18,11 @@ _MAX_MARKER_BLANKS = 4
 
 
 def containers(state: Reading, start: int, end: int, silent: bool) -> bool:
-    """Asked first, about each line that continues no leaf block. If there is nothing behind the containers' marks the
-    line is read; else the state is left there, and the leaf's rule goes on."""
+    """Asked first, about each line that continues no leaf block.
+
+    If there is nothing behind the containers' marks the line is read; else the state is left there, and the leaf's rule
+    goes on.
+    """
     if silent:
         return _begins(state)
     if state.indents:
@@ -90,8 +93,10 @@ def _open_item(state: Reading, number: int, marker: str, sibling: bool) -> None:
 
 
 def _begins(state: Reading) -> bool:
-    """Whether a container begins at the current line's first character. An item interrupts a paragraph only if it
-    is not empty and no later number than 1."""
+    """Whether a container begins at the current line's first character.
+
+    An item interrupts a paragraph only if it is not empty and its number, if any, is 1.
+    """
     row, first = state.row, state.first
     if state.matched >= MAX_NESTING:
         return False

@@ -11,8 +11,10 @@ _OTHER = {char: re.compile(f"[^{re.escape(char)} \t]") for char in "-*_"}
 
 
 def obstacle(row: str, first: int) -> int | None:
-    """Where the line, which has one of `-*_` at `first`, stops being a thematic break: at another character, or
-    at its end if there are too few marks. None if it is one."""
+    """Where the line, which has one of `-*_` at `first`, stops being a thematic break; None if it is one.
+
+    That is at another character, or at its end if there are too few marks.
+    """
     char = row[first]
     other = _OTHER[char].search(row, first)
     if other is not None:
