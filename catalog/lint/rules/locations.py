@@ -1,0 +1,134 @@
+"""No tool goes wherever it is told: not to any address, not to any file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from catalog.lint.arguments import Argument, arguments
+from catalog.lint.regex.pattern import read_pattern
+from catalog.lint.rule import Finding, Rule, Text
+from catalog.lint.schema.assertions import Undecided
+from catalog.lint.tools import Tool
+from catalog.lint.words import Endings, endings, ends_with
+
+ANY_URL: Final = Rule(
+    "TSL206",
+    "url-unrestricted",
+    "strict",
+    Text(
+        "引数「{name}」に、どの URL やホストでも渡せます。",
+        "argument `{name}` takes any URL or host.",
+    ),
+    Text(
+        "サーバー側が知っている ID に替えるか、"
+        "許す先を enum か、先頭を固定した pattern（^https://docs\\.example\\.com/）で限ってください。",
+        "Take an id that the server knows, or allow only certain hosts, by enum or by a pattern that begins with them "
+        "(^https://docs\\.example\\.com/).",
+    ),
+)
+ANY_PATH: Final = Rule(
+    "TSL207",
+    "path-unrestricted",
+    "strict",
+    Text(
+        "引数「{name}」に、どのファイルパスでも渡せます。",
+        "argument `{name}` takes any file path.",
+    ),
+    Text(
+        "サーバー側が知っている ID に替えるか、"
+        ".. や絶対パスを受け付けない pattern（^[a-z0-9_-]+\\.csv$）で限ってください。",
+        "Take an id that the server knows, or a pattern that allows neither .. nor absolute paths "
+        "(^[a-z0-9_-]+\\.csv$).",
+    ),
+)
+
+RULES: Final = (ANY_URL, ANY_PATH)
+
+_URLS: Final = endings(
+    "url, urls, uri, uris, href, link, links, endpoint, endpoints, webhook, callback, host, hosts, hostname,"
+    "domain, domains, server address, ip address, origin, website, リンク"
+)
+_NO_ADDRESSES: Final = frozenset({"symbolic", "deep", "issue", "unlink"})
+_URL_FORMATS: Final = frozenset({"uri", "uri-reference", "iri", "iri-reference", "url", "uri-template", "hostname"})
+_PATHS: Final = endings(
+    "path, paths, pathname, filepath, filepaths, file, files, filename, filenames, file name, dir, directory,"
+    "directories, cwd, workdir, working dir, glob, globs, ファイル, パス,"
+)
+_OTHER_PATHS: Final = frozenset(
+    {
+        "json",
+        "xml",
+        "x",
+        "css",
+        "dom",
+        "field",
+        "fields",
+        "key",
+        "keys",
+        "property",
+        "attribute",
+        "node",
+        "tree",
+        "object",
+    }
+    | {"data", "career", "critical", "learning", "conversion", "menu", "category", "breadcrumb", "selector", "element"}
+)
+"""Paths through something that is no file system (`json_path`, `field_path`)."""
+_NO_PATH_FORMATS: Final = frozenset({"json-pointer", "relative-json-pointer", "binary", "byte", "uuid", "date"})
+
+_ADDRESSES: Final = (
+    "http://169.254.169.254/latest/meta-data/",
+    "https://evil.test/",
+    "http://localhost:8080/",
+    "file:///etc/passwd",
+    "evil.test",
+    "10.0.0.1",
+    "localhost",
+)
+_FILES: Final = (
+    "../secret",
+    "/etc/passwd",
+    "a/../../secret",
+    "C:\\Windows\\win.ini",
+    "~/.ssh/id_rsa",
+    "..",
+    "..\\secret",
+)
+
+
+def check(tool: Tool) -> Iterator[Finding]:
+    for argument in arguments(tool):
+        if not argument.takes_text or argument.asks:
+            continue
+        formats = frozenset(argument.values("format"))
+        if formats & _URL_FORMATS or _is_named(argument, _URLS, _NO_ADDRESSES):
+            rule, dangers = ANY_URL, _ADDRESSES
+        elif _is_named(argument, _PATHS, _OTHER_PATHS) and not formats & _NO_PATH_FORMATS:
+            rule, dangers = ANY_PATH, _FILES
+        else:
+            continue
+        if not _refuses(argument, dangers, tool):
+            yield Finding(rule, argument.path, {"name": argument.name})
+
+
+def _is_named(argument: Argument, wanted: Endings, unlike: frozenset[str]) -> bool:
+    name = argument.words
+    return ends_with(name, wanted) and not (len(name) > 1 and name[-2] in unlike)
+
+
+def _refuses(argument: Argument, texts: tuple[str, ...], tool: Tool) -> bool:
+    """Whether some pattern of the argument keeps each of `texts` out."""
+    return any(_keeps_out(pattern, texts, tool) for pattern in argument.values("pattern"))
+
+
+def _keeps_out(pattern: str, texts: tuple[str, ...], tool: Tool) -> bool:
+    for text in texts:
+        matched, steps = read_pattern(pattern).search(text)
+        try:
+            tool.budget.spend(steps)
+        except Undecided:
+            return False
+        if matched is not False:
+            return False
+    return True
