@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from pipeline.document.emphasis import Delimiters
+from pipeline.document.rules.definition import normalize_label
 
 MASKED = "\0"
 """Stands in a mask for a character that is no text; a document holds no NUL (F3)."""
@@ -83,11 +84,6 @@ _BLANKS = re.compile(r"[ \t\n]*")
 _LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL)
 _MAX_NESTED_PARENTHESES = 32
 """As cmark has it; it bounds the scan from each `](`."""
-
-
-def normalize_label(label: str) -> str:
-    """How link labels are compared (CommonMark 6.3)."""
-    return " ".join(label.split()).casefold().upper().casefold()
 
 
 class _Scanner:
@@ -265,7 +261,7 @@ class _Scanner:
 
 
 def scan_inline(text: str, labels: Container[str] = (), *, emphasis: bool = False) -> Inline:
-    """The inline structure of a paragraph's or heading's text. `labels`: the document's link labels, normalized."""
+    """The inline structure of a paragraph's or heading's text. `labels`: the document's, normalized."""
     if not (_SPECIAL_OR_EMPHASIS if emphasis else _SPECIAL).search(text):
         return Inline(text)
     return _Scanner(text, labels, emphasis).run()

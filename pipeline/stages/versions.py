@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-PARSE: Final = "1"
+PARSE: Final = "2"
 RESOLVE: Final = "2"
 LINK: Final = "1"
 VERIFY: Final = "1"
