@@ -54,7 +54,13 @@ class Fence:
 
     @property
     def blank(self) -> bool:
+        """Whether it goes nowhere (I1)."""
         return not self.text.strip()
+
+    @property
+    def typescript(self) -> bool:
+        """Whether it runs as TypeScript where it is handed over (V3)."""
+        return (self.language or "").lower() in ("ts", "js", "typescript")
 
 
 @dataclass(frozen=True, slots=True)

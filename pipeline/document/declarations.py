@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pipeline.document.handover_form import OPENING as HANDOVER_OPENING
-from pipeline.document.handover_form import HandoverForms, Readable
+from pipeline.document.handover_form import OTHER_VERB, HandoverForms, Readable
 from pipeline.document.inline import Inline, scan_inline
 from pipeline.document.items import as_written
 from pipeline.document.parentheses import match_brackets, match_parentheses
@@ -18,7 +18,7 @@ _OPENING_WORD = re.compile(r"[(（]\s*(?:この|呼び出す)")
 
 _TOOLS = r"[(（]\s*使う道具\s*[:：]"
 _CALL = r"[(（]\s*呼び出す\s*(?:[AaＡａ][OoＯｏ][PpＰｐ])\s*[:：]"
-_OPENING = re.compile(rf"(?P<tools>{_TOOLS})|(?P<call>{_CALL})|(?P<handover>{HANDOVER_OPENING.pattern})")
+_OPENING = re.compile(rf"(?P<tool>{_TOOLS})|(?P<call>{_CALL})|(?P<handover>{HANDOVER_OPENING.pattern})")
 _WORD = re.compile("使う道具")
 _BRACKETS = {"【": "】", "［": "］", "[": "]", "「": "」"}
 _ALL_BUT_LINKS = ("code", "tag", "autolink", "escape")
@@ -26,7 +26,6 @@ _COLON = re.compile(r"\s*[:：]")
 _COLON_IN_EMPHASIS = re.compile(r"[*_]*\s*[:：]")
 _NO_COLON = re.compile(r"\s+(?![\s)）])")
 _LINE_START = re.compile(r"[ \t*_　]*")
-_OTHER_VERB = re.compile(r"渡します|渡して(?:ください|下さい)?")
 _BETWEEN = re.compile(r"[\s*_。.：:]*")
 
 LookalikeKind = Literal["brackets", "bare", "colon", "verb"]
@@ -47,7 +46,7 @@ class Found:
     above a fence, and `stacked` whether another one of the same fence stands below it (V7).
     """
 
-    kind: Literal["tools", "call", "handover"]
+    kind: Literal["tool", "call", "handover"]
     start: int
     end: int
     inner: int
@@ -116,12 +115,12 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
                 continue
             found.stacked = found.direct and (below == "chain" or start != tail[-1] if tail else False)
             if found.direct and below == "fence" and not forms.declares(match.end(), inner_end):
-                right = _OTHER_VERB.sub("渡す", reading.written(start, end))
+                right = OTHER_VERB.sub("渡す", reading.written(start, end))
                 reading.lookalikes.append(Lookalike("verb", start, end, right))
                 position = end
                 continue
         else:
-            kind: Literal["tools", "call"] = "tools" if match.group("tools") else "call"
+            kind: Literal["tool", "call"] = "tool" if match.group("tool") else "call"
             found = Found(kind, start, end, match.end(), closing is not None)
         reading.found.append(found)
         position = end

@@ -11,7 +11,8 @@ from pipeline.document.inline import Inline
 OPENING = re.compile(r"[(（]\s*この")
 _VERBATIM = "そのまま"
 _HAND = "渡す"
-_OTHER_VERB = re.compile(r"渡します|渡して")
+OTHER_VERB = re.compile(r"渡します|渡して(?:ください|下さい)?")
+"""What a look-alike says for 渡す (T10 d)."""
 _TAIL = re.compile(r"に\s*、?\s*そのまま\s*渡す\s*。?\s*(?:(差し替え)\s*[:：])?")
 _MARK_SEPARATOR = re.compile("[、,]")
 _NOT_BLANK = re.compile(r"\S")
@@ -32,7 +33,7 @@ class HandoverForms:
         self._mask = mask
         self._verbatim = [m.start() for m in re.finditer(_VERBATIM, mask)]
         self._hand = [m.start() for m in re.finditer(_HAND, mask)]
-        self._other = [m.start() for m in _OTHER_VERB.finditer(mask)]
+        self._other = [m.start() for m in OTHER_VERB.finditer(mask)]
         self._objects = [m.start() for m in re.finditer("を", mask)]
         self._exact: dict[int, int] = {}
         self._with_marks: list[tuple[int, int]] = []

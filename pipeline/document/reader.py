@@ -34,19 +34,20 @@ from pipeline.document.source import Source
 from pipeline.document.text import Anchors, LeafText
 from pipeline.document.values import block_values, inline_values
 
-TYPESCRIPT = frozenset(("ts", "js", "typescript"))
-"""The languages whose fences run as TypeScript when they are handed over (V3), folded."""
 
+class _Listed(NamedTuple):
+    """T4's lists. `ends`: of each paragraph whose first line is an item, by block: the offset behind that line.
 
-class Reading(NamedTuple):
-    document: ParsedDocument
-    positions: Positions
-    findings: tuple[Finding, ...]
+    `unreadable`: the blocks that make their item unreadable.
+    """
+
+    ends: dict[int, int]
+    unreadable: set[int]
 
 
 @dataclass(slots=True)
 class _Part:
-    """A section while it is being read.
+    """A section while it is being read. `start`: the block of its heading; `indices`: its blocks; `fences`: all of it.
 
     By block: `diagnosed`, what in it has a diagnostic of its own; `handed`, the hand-overs in it.
     """
@@ -55,15 +56,13 @@ class _Part:
     title: str
     anchor: int
     start: int | None
-    blocks: list[Block] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)
     fences: list[int] = field(default_factory=list)
-    all_fences: list[int] = field(default_factory=list)
     tools: list[ToolDeclaration] = field(default_factory=list)
     calls: list[CallDeclaration] = field(default_factory=list)
     handovers: list[HandoverDeclaration] = field(default_factory=list)
     diagnosed: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     handed: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    indices: list[int] = field(default_factory=list)
 
     @property
     def declares(self) -> bool:
@@ -80,22 +79,22 @@ class _Reader:
         self.anchors = Anchors()
         self.findings: list[Finding] = []
         self.fences: list[Fence] = []
-        self.fence_of: dict[int, int] = {}
+        fences = (index for index, block in enumerate(self.blocks) if block.kind == "fence")
+        self.fence_of = {index: number for number, index in enumerate(fences)}
         self.leaf_at: dict[int, LeafText] = {}
         self.last_line = max((n for n, line in enumerate(source.lines, 1) if line.strip(" \t")), default=0)
 
     # ------------------------------------------------------------------------------------------ the whole
 
-    def read(self) -> Reading:
+    def read(self) -> tuple[ParsedDocument, Positions, tuple[Finding, ...]]:
         outline = read_outline(self.blocks, self.labels)
         name = outline.name or self.stem
-        listed = self.listed_leaves(outline)
+        listed = self.listed_items(outline)
         readings = self.read_leaves(outline, listed)
         outside, phases = self.sections(outline, name)
-        self.number_fences()
         previous: int | None = None
         seen: set[int] = set()
-        for part in self.walk(outside, phases):
+        for part in self.walk(outline, outside, phases):
             index = part.indices[-1]
             block = self.blocks[index]
             if part.start == index and part.number is not None:
@@ -106,12 +105,14 @@ class _Reader:
             if block.kind == "fence":
                 self.take_fence(part, index)
             elif index in readings:
-                self.take_reading(part, index, readings[index], listed.get(index, 0))
+                if index in listed.ends:
+                    self.take_listed(part, index, readings[index])
+                self.take_reading(part, index, readings[index])
+            elif index in listed.ends:
+                self.take_listed(part, index, None)
             elif block.kind in ("code", "html") and block.lines:
                 self.take_code(part, index)
-            if index in listed and index not in readings:
-                self.take_listed(part, index, None)
-            if index in self.unreadable_items:
+            if index in listed.unreadable:
                 self.take_unreadable_item(part, index)
         hands_text = any(self.hands_text(part) for part in phases)
         document = ParsedDocument(
@@ -121,7 +122,7 @@ class _Reader:
             self.finish(outside, False, hands_text and bool(outline.phases)),
             tuple(self.finish(part, True, self.hands_text(part)) for part in phases),
         )
-        return Reading(document, tuple(self.anchors.spans), tuple(self.findings))
+        return document, tuple(self.anchors.spans), tuple(self.findings)
 
     def sections(self, outline: Outline, name: str) -> tuple[_Part, list[_Part]]:
         origin = self.anchors.add(Span(1, 1, 1, len(self.source.lines[0]) + 1))
@@ -129,22 +130,20 @@ class _Reader:
         if not outline.phases:
             return outside, [_Part(None, name, origin, None)]
         phases = [_Part(phase.heading.number, phase.heading.title, origin, phase.start) for phase in outline.phases]
-        self.ends = [phase.end for phase in outline.phases]
         return outside, phases
 
-    def walk(self, outside: _Part, phases: list[_Part]) -> Iterator[_Part]:
+    def walk(self, outline: Outline, outside: _Part, phases: list[_Part]) -> Iterator[_Part]:
         """The section of each block, in order; the block's index is the last of its `indices`."""
-        single = phases[0].start is None
+        single = not outline.phases
         current = phases[0] if single else outside
         upcoming = 0
         for index in range(len(self.blocks)):
             if not single:
-                if current is not outside and index >= self.ends[upcoming - 1]:
+                if current is not outside and index >= outline.phases[upcoming - 1].end:
                     current = outside
                 if upcoming < len(phases) and phases[upcoming].start == index:
                     current = phases[upcoming]
                     upcoming += 1
-            current.blocks.append(self.blocks[index])
             current.indices.append(index)
             yield current
 
@@ -156,20 +155,17 @@ class _Reader:
             leaf = self.leaf_at[index] = LeafText(self.blocks[index].lines)
         return leaf
 
-    def listed_leaves(self, outline: Outline) -> dict[int, int]:
-        """The paragraphs whose first line is an item of T4's list, each with the offset behind that line; and, aside,
-        the blocks that make such an item unreadable."""
-        listed: dict[int, int] = {}
-        self.unreadable_items: set[int] = set()
+    def listed_items(self, outline: Outline) -> _Listed:
+        listed = _Listed({}, set())
         for item in outline.listed:
             first = self.blocks[item + 1]
             if first.kind == "paragraph" and first.lines:
-                listed[item + 1] = min(len(first.lines[0].text) + 1, len(self.leaf(item + 1).text))
+                listed.ends[item + 1] = min(len(first.lines[0].text) + 1, len(self.leaf(item + 1).text))
             elif not (first.kind == "html" and not without_comments(self.leaf(item + 1).text).strip()):
-                self.unreadable_items.add(item + 1)
+                listed.unreadable.add(item + 1)
         return listed
 
-    def read_leaves(self, outline: Outline, listed: dict[int, int]) -> dict[int, LeafReading]:
+    def read_leaves(self, outline: Outline, listed: _Listed) -> dict[int, LeafReading]:
         """What the leaves declare.
 
         Read from the end of the document: a hand-over is one if it stands above a fence, or above one that does (V1,
@@ -192,7 +188,7 @@ class _Reader:
                 elif following.kind == "paragraph" and index + 1 in readings and readings[index + 1].chains:
                     below, fence = "chain", readings[index + 1].fence
             known = outline.readings.get(index) if below == "other" else None
-            readings[index] = known or read_leaf(leaf, self.labels, below, listed.get(index, 0))
+            readings[index] = known or read_leaf(leaf, self.labels, below, listed.ends.get(index, 0))
             readings[index].fence = fence
         return readings
 
@@ -213,75 +209,63 @@ class _Reader:
             arguments = (("number", number), ("previous", previous))
             self.findings.append(Finding("phase-number-order", At(anchor), number, arguments))
 
-    def number_fences(self) -> None:
-        for index, block in enumerate(self.blocks):
-            if block.kind == "fence":
-                self.fence_of[index] = len(self.fence_of)
-
     def take_fence(self, part: _Part, index: int) -> None:
         block = self.blocks[index]
         language = re.split("[ \t]", block.info.strip(" \t"), maxsplit=1)[0]
         end = len(self.source.lines[block.line - 1]) + 1
         anchor = self.anchors.add(Span(block.line, block.column, block.line, end))
-        fence = Fence(language or None, block.text, anchor)
-        self.fences.append(fence)
-        part.all_fences.append(len(self.fences) - 1)
-        if not fence.blank:
-            part.fences.append(len(self.fences) - 1)
+        part.fences.append(len(self.fences))
+        self.fences.append(Fence(language or None, block.text, anchor))
         if not block.closed and block.end_line > self.last_line:
             self.report("fence-unclosed", part, anchor)
 
-    def take_reading(self, part: _Part, index: int, reading: LeafReading, listed_end: int) -> None:
-        if listed_end:
-            self.take_listed(part, index, reading)
+    def take_reading(self, part: _Part, index: int, reading: LeafReading) -> None:
         diagnosed = part.diagnosed.setdefault(index, [])
         for found in reading.found:
             anchor = self.anchors.add(reading.leaf.span(found.start, found.end))
             written = reading.written(found.start, found.end)
             if not found.closed:
-                self.report(
-                    "declaration-unclosed", part, anchor, {"tools": "tool"}.get(found.kind, found.kind), written=written
-                )
-            if found.kind == "tools":
-                inner = (found.inner, found.end - 1)
-                items = (
-                    read_items(reading.leaf, reading.clean, reading.mask, *inner, self.anchors) if found.closed else ()
-                )
-                part.tools.append(ToolDeclaration(written, items, anchor, closed=found.closed))
-            elif found.kind == "call":
-                target = one_line(reading.clean[found.inner : found.end - 1]) if found.closed else ""
-                if found.closed:
-                    part.calls.append(CallDeclaration(written, target, anchor))
-                else:
-                    part.tools.append(ToolDeclaration(written, (), anchor, closed=False))
-            else:
+                self.report("declaration-unclosed", part, anchor, found.kind, written=written)
+            if found.kind == "handover":
                 part.handovers.append(self.handover(reading, found, anchor, written))
                 part.handed.setdefault(index, []).append((found.start, found.end))
                 if found.closed and not found.direct:
                     diagnosed.append((found.start, found.end))
+            elif not found.closed:
+                part.tools.append(ToolDeclaration(written, (), anchor, closed=False))
+            elif found.kind == "call":
+                target = one_line(reading.clean[found.inner : found.end - 1])
+                part.calls.append(CallDeclaration(written, target, anchor))
+            else:
+                part.tools.append(ToolDeclaration(written, self.items(reading, found.inner, found.end - 1), anchor))
         for lookalike in reading.lookalikes:
             anchor = self.anchors.add(reading.leaf.span(lookalike.start, lookalike.end))
             written = reading.written(lookalike.start, lookalike.end)
             self.report("declaration-lookalike", part, anchor, lookalike.kind, written=written, right=lookalike.right)
             diagnosed.append((lookalike.start, lookalike.end))
+        self.take_code_spans(part, reading, diagnosed)
+
+    def take_code_spans(self, part: _Part, reading: LeafReading, diagnosed: list[tuple[int, int]]) -> None:
+        """Declarations in the leaf's code spans, but for spans that are a part of a declaration."""
         starts = [found.start for found in reading.found]
         for span in reading.inline.spans:
-            if span.kind == "code":
-                text = reading.leaf.text[span.inner_start : span.inner_end]
-                for start, end in declarations_in_code(text):
-                    extent = (span.inner_start + start, span.inner_start + end)
-                    around = bisect_right(starts, extent[0]) - 1
-                    if around < 0 or extent[0] >= reading.found[around].end:
-                        self.in_code(part, reading.leaf, *extent, "code-span", diagnosed)
+            if span.kind != "code":
+                continue
+            for start, end in declarations_in_code(reading.leaf.text[span.inner_start : span.inner_end]):
+                first = span.inner_start + start
+                around = bisect_right(starts, first) - 1
+                if around < 0 or first >= reading.found[around].end:
+                    self.in_code(part, reading.leaf, first, span.inner_start + end, "code-span", diagnosed)
+
+    def items(self, reading: LeafReading, start: int, end: int) -> tuple[Item, ...]:
+        return read_items(reading.leaf, reading.clean, reading.mask, start, end, self.anchors)
 
     def handover(self, reading: LeafReading, found: Found, anchor: int, written: str) -> HandoverDeclaration:
         items: tuple[Item, ...] = ()
         marks: tuple[str, ...] | None = None
         form = found.readable if found.closed else None
         if form is not None:
-            items = read_items(
-                reading.leaf, reading.clean, reading.mask, form.tools_start, form.tools_end, self.anchors
-            )
+            items = self.items(reading, form.tools_start, form.tools_end)
             if form.marks_start is not None:
                 marks = read_marks(reading.inline, reading.clean, reading.mask, form.marks_start, found.end - 1)
         fence = self.fence_of[reading.fence] if found.direct and reading.fence is not None else None
@@ -297,9 +281,8 @@ class _Reader:
         if not written:
             return
         anchor = self.anchors.add(first.span(0, len(first.text.rstrip())))
-        part.tools.append(
-            ToolDeclaration(written, read_items(first, clean, mask, 0, end, self.anchors), anchor, listed=True)
-        )
+        items = read_items(first, clean, mask, 0, end, self.anchors)
+        part.tools.append(ToolDeclaration(written, items, anchor, listed=True))
 
     def take_unreadable_item(self, part: _Part, index: int) -> None:
         """An item of T4's list that begins with something else than text, or that is empty."""
@@ -308,12 +291,8 @@ class _Reader:
         column = block.column if block.nesting >= 0 else len(line) + 1
         anchor = self.anchors.add(Span(block.line, column, block.line, max(column, len(line) + 1)))
         written = as_written(line, column - 1, len(line))
-        items = self.unreadable(written, anchor)
-        part.tools.append(ToolDeclaration(written, items, anchor, listed=True))
-
-    @staticmethod
-    def unreadable(written: str, anchor: int) -> tuple[Item, ...]:
-        return (Item(written, "", (), False, anchor),)
+        item = Item(written, "", (), False, anchor)
+        part.tools.append(ToolDeclaration(written, (item,), anchor, listed=True))
 
     def take_code(self, part: _Part, index: int) -> None:
         leaf, block = self.leaf(index), self.blocks[index]
@@ -339,13 +318,13 @@ class _Reader:
             handover.readable
             and handover.fence is not None
             and not handover.stacked
-            and (self.fences[handover.fence].language or "").lower() not in TYPESCRIPT
+            and not self.fences[handover.fence].typescript
             for handover in part.handovers
         )
 
     def finish(self, part: _Part, is_phase: bool, with_values: bool) -> Section:
-        fences = iter(part.all_fences)
-        prose = write_prose(part.blocks, lambda: self.visible(next(fences)), skip_first=part.number is not None)
+        blocks, fences = [self.blocks[index] for index in part.indices], iter(part.fences)
+        prose = write_prose(blocks, lambda: self.visible(next(fences)), skip_first=part.number is not None)
         pieces = list(self.mentions(part)) if is_phase and not part.declares else []
         first = len(self.anchors.spans)
         for _, span in pieces:
@@ -355,7 +334,7 @@ class _Reader:
             part.title,
             part.anchor,
             prose,
-            tuple(part.fences),
+            tuple(fence for fence in part.fences if not self.fences[fence].blank),
             tuple(part.tools),
             tuple(part.calls),
             tuple(part.handovers),
@@ -387,6 +366,6 @@ class _Reader:
                 yield block_values(leaf.text, html=block.kind == "html")
 
 
-def read_document(source: Source, stem: str) -> Reading:
+def read_document(source: Source, stem: str) -> tuple[ParsedDocument, Positions, tuple[Finding, ...]]:
     """The document, its positions, and what is to be said about it. `stem` names one without a level-1 heading (F5)."""
     return _Reader(source, stem).read()

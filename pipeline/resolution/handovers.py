@@ -9,7 +9,6 @@ from typing import Literal, cast
 from catalog.model import Operation, Tool
 from catalog.view import CatalogView
 from pipeline.artifacts import Fence, Handover, HandoverDeclaration
-from pipeline.document.reader import TYPESCRIPT
 from pipeline.resolution.arguments import JsonValue, NoValue, Scope, Value, find_value
 from pipeline.resolution.items import NONE_WORD, ItemFault, ItemReading, read_item, select
 from pipeline.resolution.placeholders import placeholder_faults
@@ -54,7 +53,7 @@ def resolve_handover(
     faults += placeholder_faults(marks, fence.text, declaration.written)
     operations: tuple[str, ...] | None
     argument, fixed = None, "{}"
-    if (fence.language or "").lower() in TYPESCRIPT:
+    if fence.typescript:
         operations = None
         if tool.operations is not None:
             operations = tuple(o.name for o in select(tool.operations, categories, read_only=read_only))
