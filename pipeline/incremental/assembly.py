@@ -20,7 +20,7 @@ from pipeline.incremental.phases import Phase, Phases
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.record import PhaseRecord
-from pipeline.incremental.report import Reason, Stage, StageReport
+from pipeline.incremental.report import Reason, Stage, StageReport, reused
 from pipeline.incremental.shelf import Lost, LostReason, Shelf
 from pipeline.incremental.steps import ParseStep, ResolveStep, newcomer
 from pipeline.incremental.verdicts import Judgement, findings_of, judge
@@ -197,19 +197,13 @@ class Assembler:
         return tuple(reports)
 
     def _report(self, stage: Stage, version: str, ran: bool, lost: LostReason | None) -> StageReport:
-        if not ran:
-            return StageReport(stage, None, "reused", "same")
-        return StageReport(stage, None, "ran", self._why(stage, version, lost))
+        return StageReport(stage, None, "ran", self._why(stage, version, lost)) if ran else reused(stage)
 
     def _why(self, stage: Stage, version: str, lost: LostReason | None) -> Reason:
         """Why link or verify runs: by `reasons.PRIORITY` over what came before it."""
-        if self._reuse == "never":
-            return "forced"
-        if lost is not None:
-            return lost
-        previous = self._previous
-        if previous is None or not previous.tail.module:
-            return "new"
+        previous, fresh = self._previous, self._reuse == "never"
+        if previous is None or not previous.tail.module or fresh or lost is not None:
+            return reasons.without_record(fresh, lost)
         if previous.other_version(stage, version):
             return "stage-version"
         causes: set[Reason] = {phase.reason for phase in self._phases if phase.outcome != "reused"}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pipeline.artifacts import At, Positions, Span
 from pipeline.diagnostics.findings import Argument, Finding
-from pipeline.incremental.keys import encode
+from pipeline.incremental.keys import Packed, encode
 
 
 def findings_text(findings: Sequence[Finding]) -> str:
@@ -33,7 +33,7 @@ def _argument(value: str | int | Sequence[str]) -> Argument:
     return value if isinstance(value, str | int) else tuple(value)
 
 
-def unpack_findings(packed: Sequence[Sequence]) -> tuple[Finding, ...]:  # type: ignore[type-arg]
+def unpack_findings(packed: Iterable[Packed]) -> tuple[Finding, ...]:
     """The findings whose `findings_text` says that."""
     return tuple(
         Finding(

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pipeline.artifacts import SCHEMA_VERSION
 
 Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None"
 
+Packed: TypeAlias = Sequence[Any]
+"""An array as `json.loads` gives it, which types nothing: only what `encode` wrote here is ever unpacked."""
+
 FORMAT = 2
 """Version of what this package stores. Raise it when an encoding changes its meaning: then older ones are not found."""
 
 _encoder = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), check_circular=False)
-
 
 quote = json.encoder.encode_basestring_ascii
 """A string as `encode` writes it."""

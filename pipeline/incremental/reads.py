@@ -16,7 +16,7 @@ from catalog.fold import fold
 from catalog.model import Tool
 from catalog.view import CatalogView
 from pipeline.artifacts import ParsedDocument
-from pipeline.incremental.keys import Json, encode
+from pipeline.incremental.keys import Json, Packed, encode
 from pipeline.project import ProjectDocument, ProjectView
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Question: TypeAlias = tuple[Json, ...]
 """A kind and its arguments: `("tool", "slack")`."""
+
+PROJECT_KINDS = frozenset({"find", "suggest", "cycle"})
+"""The kinds of questions that a project answers; all others are the catalog's."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Reads:
         return encode((self.catalog, self.project, self.connectors, self.mentioned, self.answers))
 
 
-def reads_from_json(value: Sequence) -> Reads:  # type: ignore[type-arg]
+def reads_from_json(value: Packed) -> Reads:
     """The reads whose `text` says that."""
     catalog, project, connectors, mentioned, answers = value
     questions = tuple((_question(question), answer) for question, answer in answers)
@@ -148,9 +151,6 @@ class Inquiry:
                 for name in sorted({*mentioned} ^ {*reads.mentioned}):
                     changed.append(Change(("mention", name), name in reads.mentioned, name in mentioned))
         return changed
-
-
-PROJECT_KINDS = frozenset({"find", "suggest", "cycle"})
 
 
 def tool_answer(tool: Tool | None) -> Json:

@@ -17,8 +17,9 @@ from collections.abc import Iterable, Sequence
 
 from catalog.view import CatalogView
 from pipeline.artifacts import Grant, ParsedDocument, Pin, Section, Segment, Unit
-from pipeline.incremental.reads import Change
+from pipeline.incremental.reads import PROJECT_KINDS, Change
 from pipeline.incremental.report import Reason
+from pipeline.incremental.shelf import LostReason
 
 PRIORITY: tuple[Reason, ...] = (
     "forced",
@@ -44,6 +45,11 @@ PRIORITY: tuple[Reason, ...] = (
 def first(reasons: Iterable[Reason]) -> Reason | None:
     """The one to give of several; None of none."""
     return min(reasons, key=PRIORITY.index, default=None)
+
+
+def without_record(fresh: bool, lost: LostReason | None) -> Reason:
+    """Where there is nothing to compare with. `fresh`: nothing may be used; `lost`: what became of a recorded run's."""
+    return "forced" if fresh else lost or "new"
 
 
 # ------------------------------------------------------------------------------------------- the document
@@ -86,7 +92,7 @@ def _fences(document: ParsedDocument, section: Section) -> tuple[tuple[str | Non
 def read_change(change: Change, pins: Sequence[Pin], catalog: CatalogView) -> Reason:
     """Why one recorded answer is another one now. `pins`: the operations that the previous compile used."""
     kind = change.question[0]
-    if kind in ("find", "suggest", "cycle"):
+    if kind in PROJECT_KINDS:
         return "callee"
     if kind == "lock":
         return "options"

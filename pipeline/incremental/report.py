@@ -45,6 +45,9 @@ class StageReport:
     reason: Reason
 
 
+_AFTER_GENERATE: tuple[Stage, ...] = ("link", "verify")
+
+
 def reused(stage: Stage, phase: int | None = None) -> StageReport:
     return StageReport(stage, phase, "reused", "same")
 
@@ -53,7 +56,4 @@ def skipped(numbers: Iterable[int | None], check: bool) -> tuple[StageReport, ..
     """Generation of the phases with these numbers, link and verify, not run: only checked, or because of errors."""
     reason: Reason = "options" if check else "document"
     phases = [StageReport("generate", number, "skipped", reason) for number in numbers]
-    return (*phases, *(StageReport(stage, None, "skipped", reason) for stage in AFTER_GENERATE))
-
-
-AFTER_GENERATE: tuple[Stage, ...] = ("link", "verify")
+    return (*phases, *(StageReport(stage, None, "skipped", reason) for stage in _AFTER_GENERATE))

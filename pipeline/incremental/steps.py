@@ -11,12 +11,10 @@ from pipeline.incremental import keys, reasons
 from pipeline.incremental.codec import findings_text, unpack_findings, unpack_positions
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry, Reads, Recorder, mentionable_text, reads_from_json
-from pipeline.incremental.report import Reason, StageReport
+from pipeline.incremental.report import Reason, StageReport, reused
 from pipeline.incremental.shelf import Lost, LostReason, Shelf
 from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
-
-SAME: Reason = "same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +60,7 @@ def parse_step(
             except Lost as error:
                 lost = error.reason
                 continue
-            report = StageReport("parse", None, "reused", SAME)
-            return ParseStep(report, digest, artifact, unpack_positions(positions), unpack_findings(findings))
+            return ParseStep(reused("parse"), digest, artifact, unpack_positions(positions), unpack_findings(findings))
     stem, max_bytes = options
     outcome = parse_stage.parse(data, stem, max_bytes)
     digest = "" if outcome.artifact is None else shelf.put(outcome.artifact)
@@ -77,13 +74,11 @@ def parse_step(
 def _parse_reason(
     document: str, options: tuple[str, int], previous: Previous | None, fresh: bool, lost: LostReason | None
 ) -> Reason:
-    if fresh or lost is not None:
-        return "forced" if fresh else lost or "artifact-missing"
-    if previous is None:
-        return "new"
+    if previous is None or fresh or lost is not None:
+        return reasons.without_record(fresh, lost)
     if previous.other_version("parse", parse_stage.VERSION):
         return "stage-version"
-    if tuple(previous.tail.options) != options:
+    if previous.tail.options != options:
         return "options"
     # The same bytes as in the previous compile, whose trace is gone: pruned.
     return "document" if previous.document != document else "artifact-missing"
@@ -111,36 +106,33 @@ def resolve_step(
             except Lost as error:
                 lost = error.reason
                 continue
-            report = StageReport("resolve", None, "reused", SAME)
-            return ResolveStep(report, digest, resolved, reads, unpack_findings(findings))
+            return ResolveStep(reused("resolve"), digest, resolved, reads, unpack_findings(findings))
     recorder = Recorder(inquiry)
     outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path)
     reads = recorder.reads(artifact)
     digest = shelf.put(outcome.artifact)
     recorded = f'["{digest}",{reads.text},{findings_text(outcome.findings)}]'
     shelf.store.add_trace(key, recorded.encode("ascii"))
-    reason = _resolve_reason(parsed, inquiry, previous, fresh, lost)
+    reason = _resolve_reason(parsed.digest, artifact, inquiry, previous, fresh, lost)
     return ResolveStep(StageReport("resolve", None, "ran", reason), digest, outcome.artifact, reads, outcome.findings)
 
 
 def _resolve_reason(
-    parsed: ParseStep,
+    digest: str,
+    parsed: ParsedDocument,
     inquiry: Inquiry,
     previous: Previous | None,
     fresh: bool,
     lost: LostReason | None,
 ) -> Reason:
-    if fresh or lost is not None:
-        return "forced" if fresh else lost or "artifact-missing"
-    if previous is None:
-        return "new"
+    if previous is None or fresh or lost is not None:
+        return reasons.without_record(fresh, lost)
     if previous.other_version("resolve", resolve_stage.VERSION):
         return "stage-version"
-    if previous.tail.parsed != parsed.digest:
-        before, now = previous.parsed, parsed.artifact
-        return "document" if before is None or now is None else reasons.parsed_change(before, now)
-    text = mentionable_text(parsed.artifact) if parsed.artifact is not None else ""
-    changes = inquiry.changes(previous.tail.reads, lambda: text) if previous.tail.reads is not None else []
+    if previous.tail.parsed != digest:
+        return "document" if previous.parsed is None else reasons.parsed_change(previous.parsed, parsed)
+    reads = previous.tail.reads
+    changes = [] if reads is None else inquiry.changes(reads, lambda: mentionable_text(parsed))
     known = {reasons.read_change(change, previous.pins, inquiry.catalog) for change in changes}
     # Nothing that was read is another: the trace itself is gone.
     return reasons.first(known) or "artifact-missing"
