@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
 
 from pipeline.artifacts import Handover, ResolvedDocument, ResolvedPhase
+from pipeline.diagnostics.lang import Lang
 from pipeline.literals import AWKWARD
 
-Language = Literal["ja", "en"]
-
-_WORDS: dict[Language, dict[str, str]] = {
+_WORDS: dict[Lang, dict[str, str]] = {
     "ja": {
         "phase": "フェーズ",
         "reads": "読む",
@@ -45,9 +43,9 @@ _NAMES = 8
 """How many operations an arrow names: a chart is to be taken in at a glance, the manifest lists them all."""
 
 
-def graph(resolved: ResolvedDocument, language: Language = "ja") -> str:
+def graph(resolved: ResolvedDocument, lang: Lang = "ja") -> str:
     """The chart's text, the last line ended too. The same document gives the same text; any title is harmless in it."""
-    return "\n".join(_lines(resolved, _WORDS[language])) + "\n"
+    return "\n".join(_lines(resolved, _WORDS[lang])) + "\n"
 
 
 def _lines(resolved: ResolvedDocument, words: Mapping[str, str]) -> Iterator[str]:

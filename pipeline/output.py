@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
+from pipeline.diagnostics.lang import Lang
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.graph import graph
 from pipeline.manifest import manifest
@@ -67,9 +68,9 @@ class OutputError(Exception):
     def __str__(self) -> str:
         return self.text("en")
 
-    def text(self, language: Literal["ja", "en"]) -> str:
+    def text(self, lang: Lang) -> str:
         """What, where and what to do."""
-        return f"{self.path}: {_WORDS[self.problem][language == 'en']} ({self.detail})"
+        return f"{self.path}: {_WORDS[self.problem][lang == 'en']} ({self.detail})"
 
 
 def files_of(

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from pipeline.stores.texts import Fault, Language, sentence
+from pipeline.diagnostics.lang import Lang
+from pipeline.stores.texts import Fault, sentence
 
 TRACES_PER_KEY = 8
 
@@ -53,9 +54,9 @@ class StoreError(Exception):
         self.where = where
         self.detail = detail
 
-    def text(self, language: Language) -> str:
+    def text(self, lang: Lang) -> str:
         """The whole sentence in that language; `str(error)` is the English one."""
-        return sentence(self.fault, language, self.where, self.detail)
+        return sentence(self.fault, lang, self.where, self.detail)
 
 
 class DamagedBlob(StoreError):

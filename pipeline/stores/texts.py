@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-Language: TypeAlias = Literal["ja", "en"]
+from pipeline.diagnostics.lang import Lang
 
 Fault: TypeAlias = Literal[
     "denied", "not-a-folder", "full", "busy", "unusable", "too-large", "damaged", "damaged-blob", "closed", "set-aside"
@@ -66,10 +66,10 @@ _SENTENCES: dict[Fault, tuple[str, str]] = {
 }
 
 
-def sentence(fault: Fault, language: Language, where: str, detail: str) -> str:
+def sentence(fault: Fault, lang: Lang, where: str, detail: str) -> str:
     """`where` and `detail` are put in as they are."""
     japanese, english = _SENTENCES[fault]
-    return (japanese if language == "ja" else english).format(where=where, detail=detail)
+    return (japanese if lang == "ja" else english).format(where=where, detail=detail)
 
 
 class Note(NamedTuple):
@@ -79,8 +79,8 @@ class Note(NamedTuple):
     where: str
     detail: str
 
-    def text(self, language: Language) -> str:
-        return sentence(self.fault, language, self.where, self.detail)
+    def text(self, lang: Lang) -> str:
+        return sentence(self.fault, lang, self.where, self.detail)
 
     def __str__(self) -> str:
         return self.text("en")
