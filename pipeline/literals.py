@@ -6,6 +6,8 @@ import re
 from json.encoder import encode_basestring
 from math import isfinite
 
+from pipeline.diagnostics.visible import escape_character
+
 # What Python refuses in source, what editors and terminals hide or obey, and blanks that look like another blank: DEL
 # and C1, soft hyphen, joiners, directional marks and overrides, line and paragraph separators, BOM, noncharacters,
 # surrogates, tags. Fixed ranges, none of them ever printable to `str.isprintable`: every Python must write the same
@@ -19,10 +21,7 @@ AWKWARD = re.compile(
 
 
 def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return escape_character(match[0])
 
 
 def literal(text: str) -> str:
