@@ -15,8 +15,10 @@ from pipeline.artifacts import CodePiece, FenceSlot, Grant, NumberSlot, PhaseCod
 from pipeline.literals import lines, literal, value
 
 INDENT = 8
-"""Where a phase stands in the module, in spaces: its first line follows there, its other lines are indented from
-there."""
+"""Where a phase stands in the module, in spaces: its first line follows there, the others are indented from there."""
+
+CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
+"""What declares a tool, by its kind. The verifier has its own list: it trusts nothing here."""
 
 _WIDTH = 120
 _FIELD = " " * (INDENT + 4)
@@ -91,9 +93,6 @@ def _write_instructions(writer: _Writer, segments: Sequence[Prose]) -> None:
         writer.text(f"{_ITEM}{lines(pending, _ITEM)}\n")
 
 
-_CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
-
-
 def _grant(grant: Grant) -> str:
     """A line (or more, where it is long) of `tools`. What a reader must see of a connector is never a default."""
     arguments = [literal(grant.tool)]
@@ -106,7 +105,7 @@ def _grant(grant: Grant) -> str:
         arguments.append(f"operations={strings(grant.operations)}")
     if grant.options:
         arguments.append(f"options={value(dict(grant.options))}")
-    constructor = _CONSTRUCTORS[grant.kind]
+    constructor = CONSTRUCTORS[grant.kind]
     line = f"{_ITEM}{constructor}({', '.join(arguments)}),\n"
     if len(line) <= _WIDTH:
         return line

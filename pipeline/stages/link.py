@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from pipeline.artifacts import FenceSlot, Module, ParsedDocument, PhaseCode, ResolvedDocument, ResolvedPhase, Section
+from pipeline.generators.source import CONSTRUCTORS, INDENT
 from pipeline.literals import lines, literal
 from pipeline.stages import versions
 
@@ -18,8 +19,7 @@ VERSION = versions.LINK
 LAST_LINE = 'if __name__ == "__main__": PROCEDURE.main()'
 """Runs the module by itself; the one statement behind the declaration."""
 
-_INDENT = " " * 8
-_CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
+_INDENT = " " * INDENT
 
 
 def link(parsed: ParsedDocument, resolved: ResolvedDocument, codes: Sequence[PhaseCode | None]) -> Module:
@@ -42,7 +42,7 @@ def link(parsed: ParsedDocument, resolved: ResolvedDocument, codes: Sequence[Pha
 def _imported(resolved: ResolvedDocument) -> list[str]:
     names = {"Phase", "Procedure"}
     for phase in resolved.phases:
-        names.update([_CONSTRUCTORS[grant.kind] for grant in phase.tools])
+        names.update([CONSTRUCTORS[grant.kind] for grant in phase.tools])
         if phase.handovers:
             names.add("Handover")
     return sorted(names)
