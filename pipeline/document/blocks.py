@@ -5,13 +5,12 @@ markdown-it-py drives the reading, with the rules of `pipeline.document.rules`; 
 
 from __future__ import annotations
 
-import gc
-
 from pipeline.document.block import Block, BlockKind, TextLine
 from pipeline.document.rules import block_parser
 from pipeline.document.rules.definition import normalize_label
 from pipeline.document.rules.state import MAX_NESTING, Reading
 from pipeline.document.source import Source
+from pipeline.garbage import uncollected
 
 __all__ = ["MAX_NESTING", "Block", "BlockKind", "TextLine", "normalize_label", "read_blocks"]
 
@@ -25,14 +24,7 @@ def read_blocks(source: Source) -> list[Block]:
     The link reference definitions are the blocks of kind `definition`; of several with one label the first counts.
     """
     reading = Reading(source, _PARSER)
-    collecting = gc.isenabled()
-    # Blocks make no cycles, and a garbage collector that visits millions of them again and again takes more time than
-    # all the reading.
-    gc.disable()
-    try:
+    with uncollected():  # blocks make no cycles
         _PARSER.block.tokenize(reading, 0, reading.lineMax)
         reading.close(0)
-    finally:
-        if collecting:
-            gc.enable()
     return reading.blocks

@@ -7,13 +7,12 @@ last line. Everything else, however harmless, is refused: what cannot be written
 from __future__ import annotations
 
 import ast
-import gc
 import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+from pipeline.garbage import uncollected
 
 LAST_LINE = 'if __name__ == "__main__": PROCEDURE.main()'
 
@@ -76,7 +75,7 @@ def read_module(source: str, most_code: int) -> DeclaredModule:
         raise FormError("the module holds more code than the document's declarations need")
     if any(_COOKIE.match(line) for line in source.split("\n", 2)[:2]):
         raise FormError("a coding declaration: Python would read another text than the one that is checked")
-    with _acyclic():
+    with uncollected():  # nodes do not know their parents
         return _read(source)
 
 
@@ -93,19 +92,6 @@ def _read(source: str) -> DeclaredModule:
     arguments = _arguments(procedure, ("Procedure",), imported)[1]
     phases = _elements(arguments["phases"], "phases")
     return DeclaredModule(_text(arguments["name"]), tuple([_phase_or_error(phase, imported) for phase in phases]))
-
-
-@contextmanager
-def _acyclic() -> Iterator[None]:
-    """Without the garbage collector, which would look at a growing tree again and again (four fifths of the time for
-    ten thousand phases) and never find anything: nodes do not know their parents."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 _LARGE = 1 << 20
