@@ -19,7 +19,7 @@ from cli.batch_worker import Answer, Broken, Compiled, Document, Item, Job, Outc
 from cli.trouble import SYSTEM_FAULTS
 from pipeline.compiler import NO_PROJECT, Compiler, Input
 from pipeline.incremental.report import StageReport
-from pipeline.project import Project, ProjectDocument, ProjectView
+from pipeline.project import Project, ProjectDocument, ProjectView, stem
 
 if TYPE_CHECKING:
     from cli.pool import Pool
@@ -101,7 +101,7 @@ def _surveyed(compiler: Compiler, document: Document) -> ProjectDocument:
 
 def _unknown(path: str) -> ProjectDocument:
     """A document that cannot be read can still be called: by its path."""
-    return ProjectDocument(path, path.rsplit("/", 1)[-1].removesuffix(".md"), ())
+    return ProjectDocument(path, stem(path), ())
 
 
 class _Batch(Generic[T]):

@@ -7,7 +7,6 @@ clock.
 from __future__ import annotations
 
 import hashlib
-import posixpath
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,7 +26,7 @@ from pipeline.incremental.recall import RecalledParts, holds
 from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
 from pipeline.incremental.report import StageReport
 from pipeline.incremental.shelf import Lost, Shelf
-from pipeline.project import Project, ProjectDocument, ProjectView
+from pipeline.project import Project, ProjectDocument, ProjectView, stem
 from pipeline.stages import versions
 from pipeline.stores.protocol import Store
 
@@ -246,7 +245,7 @@ class Compiler:
             sha256,
             "failed" if run.failed else "succeeded",
             None if parsed is None else parsed.kind,
-            _stem(document.path) if parsed is None else parsed.name,
+            stem(document.path) if parsed is None else parsed.name,
             known[0].head.receipt if known else None,
             run.made,
         )
@@ -333,7 +332,7 @@ class Compiler:
         return keys.key("setup", (*versions, self.options.max_bytes))
 
     def _parse_options(self, path: str) -> tuple[str, int]:
-        return _stem(path), self.options.max_bytes
+        return stem(path), self.options.max_bytes
 
     def _inquiry(self, project: ProjectView) -> Inquiry:
         """One for each project, so that a question is asked once for all documents."""
@@ -345,12 +344,8 @@ class Compiler:
         return self._inquiries[-1]
 
 
-def _stem(path: str) -> str:
-    return posixpath.splitext(posixpath.basename(path))[0]
-
-
 def _project_document(path: str, step: ParseStep) -> ProjectDocument:
     if step.artifact is None:
-        return ProjectDocument(path, _stem(path), ())
+        return ProjectDocument(path, stem(path), ())
     targets = (call.target for section in step.artifact.phases for call in section.calls if call.target)
     return ProjectDocument(path, step.artifact.name, tuple(dict.fromkeys(targets)))

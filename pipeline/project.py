@@ -28,6 +28,11 @@ class ProjectDocument:
     calls: tuple[str, ...]
 
 
+def stem(path: str) -> str:
+    """The file's name without its ending: what a document without a name is called (F5)."""
+    return posixpath.splitext(posixpath.basename(path))[0]
+
+
 class ProjectView(Protocol):
     @property
     def digest(self) -> str:
@@ -116,8 +121,8 @@ class Project:
             return ()
         spellings: dict[str, str] = {}
         for document in self._documents:
-            stem = posixpath.splitext(posixpath.basename(document.path))[0]
-            for spelling in (document.name, document.path, posixpath.basename(document.path), stem):
+            path = document.path
+            for spelling in (document.name, path, posixpath.basename(path), stem(path)):
                 spellings.setdefault(_normal(spelling).casefold(), document.name)
         close = process.extract(wanted, list(spellings), scorer=fuzz.ratio, score_cutoff=CLOSE, limit=None)
         ranked = {spelling: score for spelling, score, _ in close}
@@ -165,7 +170,7 @@ class Project:
         return tuple(self._name(step) for step in (*walked, path))
 
     def _name(self, path: str) -> str:
-        return self._at[path].name if path in self._at else posixpath.splitext(posixpath.basename(path))[0]
+        return self._at[path].name if path in self._at else stem(path)
 
 
 def _index(entries: Iterable[tuple[str, ProjectDocument]]) -> dict[str, list[ProjectDocument]]:
