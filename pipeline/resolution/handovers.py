@@ -9,6 +9,7 @@ from typing import Literal, cast
 from catalog.model import Operation, Tool
 from catalog.view import CatalogView
 from pipeline.artifacts import Fence, Handover, HandoverDeclaration
+from pipeline.project import MAX_SUGGESTIONS
 from pipeline.resolution.arguments import JsonValue, NoValue, Scope, Value, find_value
 from pipeline.resolution.items import NONE_WORD, ItemFault, ItemReading, read_item, select
 from pipeline.resolution.placeholders import placeholder_faults
@@ -89,7 +90,7 @@ def _unreadable_words(declaration: HandoverDeclaration, readings: list[ItemReadi
         return None
     suggestions = dict.fromkeys(text for reading in faulty for fault in reading.faults for text in fault.suggestions)
     arguments = (("written", declaration.written), ("item", faulty[0].item.text))
-    return ItemFault("handover-tool-unreadable", "", arguments, tuple(suggestions)[:5])
+    return ItemFault("handover-tool-unreadable", "", arguments, tuple(suggestions)[:MAX_SUGGESTIONS])
 
 
 def _receiver(

@@ -9,6 +9,7 @@ from catalog.model import Operation, Tool
 from catalog.view import CatalogView
 from pipeline.artifacts import (
     At,
+    CallDeclaration,
     Grant,
     Handover,
     ParsedDocument,
@@ -19,7 +20,7 @@ from pipeline.artifacts import (
     ToolDeclaration,
 )
 from pipeline.diagnostics.findings import Argument, Finding
-from pipeline.project import ProjectView
+from pipeline.project import MAX_SUGGESTIONS, ProjectDocument, ProjectView
 from pipeline.resolution.arguments import Scope
 from pipeline.resolution.drifts import drifted
 from pipeline.resolution.handovers import resolve_detached, resolve_handover
@@ -64,10 +65,11 @@ class _Resolver:
         artifact = ResolvedDocument(self.parsed.name, self.parsed.kind, phases, pins)
         return ResolveOutcome(artifact, tuple(self.findings))
 
-    def report(self, fault: ItemFault, at: At | None, section: Section) -> None:
-        self.findings.append(Finding(fault.name, at, section.number, fault.arguments, fault.suggestions, fault.variant))
+    def report_fault(self, fault: ItemFault, anchor: int, section: Section) -> None:
+        arguments, suggestions = fault.arguments, fault.suggestions
+        self.findings.append(Finding(fault.name, At(anchor), section.number, arguments, suggestions, fault.variant))
 
-    def warn(self, name: str, anchor: int, section: Section, variant: str = "", **arguments: Argument) -> None:
+    def report(self, name: str, anchor: int, section: Section, variant: str = "", **arguments: Argument) -> None:
         self.findings.append(Finding(name, At(anchor), section.number, tuple(arguments.items()), (), variant))
 
     # ---------------------------------------------------------------------------------------------- phases
@@ -92,7 +94,7 @@ class _Resolver:
 
     def unreachable(self, section: Section, fences: tuple[int, ...], variant: str) -> None:
         for fence in fences:
-            self.warn("fence-unreachable", self.parsed.fences[fence].anchor, section, variant)
+            self.report("fence-unreachable", self.parsed.fences[fence].anchor, section, variant)
 
     def pin(self, tool_name: str, operations: tuple[str, ...] | None) -> None:
         tool = self.tools[tool_name]
@@ -105,33 +107,31 @@ class _Resolver:
 
     def read_tools(self, section: Section, place: Place) -> tuple[Grant, ...]:
         """The tools that the section's declarations attach: none outside all phases or in a calling phase (T10, C2)."""
-        readings: list[ItemReading] = []
+        readings: list[tuple[ToolDeclaration, ItemReading]] = []
         grants: dict[Grant, None] = {}
         for declaration in section.tools:
             items = [read_item(item, declaration.written, self.catalog) for item in declaration.items]
-            readings += items
+            readings += [(declaration, item) for item in items]
             if declaration.closed and not all(item.none for item in items):
                 self.misplaced(declaration, section, place)
             for reading in items:
                 for fault in reading.faults:
-                    self.report(fault, At(reading.item.anchor), section)
+                    self.report_fault(fault, reading.item.anchor, section)
                 if reading.tool is not None and not reading.faults:
                     self.tools[reading.tool.name] = reading.tool
                     grants[reading.grant()] = None
-        if place != "outside" and not all(reading.none for reading in readings):
-            written = {item.anchor: d.written for d in section.tools for item in d.items}
-            for reading in readings:
+        if place != "outside" and not all(reading.none for _, reading in readings):
+            for declaration, reading in readings:
                 if reading.none:
-                    anchor = reading.item.anchor
-                    self.warn("none-with-tools", anchor, section, declaration=written[anchor])
+                    self.report("none-with-tools", reading.item.anchor, section, declaration=declaration.written)
         return self.narrowable(tuple(grants)) if place == "phase" else ()
 
     def misplaced(self, declaration: ToolDeclaration, section: Section, place: Place) -> None:
         if place == "outside":
             variant = "list" if declaration.listed else ""
-            self.warn("declaration-outside-phase", declaration.anchor, section, variant, written=declaration.written)
+            self.report("declaration-outside-phase", declaration.anchor, section, variant, written=declaration.written)
         elif place == "call":
-            self.warn("call-with-tools", declaration.anchor, section, written=declaration.written)
+            self.report("call-with-tools", declaration.anchor, section, written=declaration.written)
 
     def narrowable(self, grants: tuple[Grant, ...]) -> tuple[Grant, ...]:
         """All categories of a connector, over the whole phase, are like none (T7)."""
@@ -157,16 +157,16 @@ class _Resolver:
             if not declaration.closed:
                 continue
             if declaration.fence is None:
-                self.report(resolve_detached(declaration, self.catalog), At(declaration.anchor), section)
+                self.report_fault(resolve_detached(declaration, self.catalog), declaration.anchor, section)
                 continue
             if misplaced or declaration.stacked:
                 name = misplaced or "handover-stacked"
-                self.warn(name, declaration.anchor, section, written=declaration.written)
+                self.report(name, declaration.anchor, section, written=declaration.written)
                 continue
             fence = self.parsed.fences[declaration.fence]
             handover, faults = resolve_handover(declaration, fence, scopes, self.catalog)
             for fault in faults:
-                self.report(fault, At(declaration.anchor), section)
+                self.report_fault(fault, declaration.anchor, section)
             tool = self.catalog.tool(handover.tool) if handover else None
             if handover is not None and tool is not None:
                 self.tools[handover.tool] = tool
@@ -179,30 +179,32 @@ class _Resolver:
         """The name of the document that the section calls; None where the call is faulty (C1)."""
         result: str | None = None
         for index, call in enumerate(section.calls):
-            at = At(call.anchor)
             if index:
-                self.warn("call-several", call.anchor, section, written=call.written)
+                self.report("call-several", call.anchor, section, written=call.written)
             found = self.project.find(call.target, self.path) if call.target else ()
             if len(found) == 1:
                 cycle = self.project.cycle(found[0], self.path)
                 if cycle:
-                    self.warn("call-cycle", call.anchor, section, path=cycle)
+                    self.report("call-cycle", call.anchor, section, path=cycle)
                 elif not index:
                     result = found[0].name
                 continue
-            target: tuple[tuple[str, Argument], ...] = (("target", call.target),)
-            if not call.target:
-                self.report(ItemFault("call-unknown", "nameless", ()), at, section)
-            elif found:
-                paths = tuple(document.path for document in found)
-                self.report(ItemFault("call-unknown", "several", (*target, ("paths", paths)), paths[:5]), at, section)
-            else:
-                self.report(ItemFault("call-unknown", "", target, self.project.suggest(call.target)), at, section)
+            self.report_fault(self.unknown(call, found), call.anchor, section)
         return result
+
+    def unknown(self, call: CallDeclaration, found: tuple[ProjectDocument, ...]) -> ItemFault:
+        """What is wrong with a call that leads to no document, or to several."""
+        if not call.target:
+            return ItemFault("call-unknown", "nameless", ())
+        target: tuple[str, Argument] = ("target", call.target)
+        if found:
+            paths = tuple(document.path for document in found)
+            return ItemFault("call-unknown", "several", (target, ("paths", paths)), paths[:MAX_SUGGESTIONS])
+        return ItemFault("call-unknown", "", (target,), self.project.suggest(call.target))
 
     def read_calls_outside(self, section: Section) -> None:
         for call in section.calls:
-            self.warn("declaration-outside-phase", call.anchor, section, "call", written=call.written)
+            self.report("declaration-outside-phase", call.anchor, section, "call", written=call.written)
 
     def read_mentions(self, section: Section) -> None:
         """A connector's name in a phase without any declaration (T9)."""
