@@ -54,7 +54,7 @@ def analyse(name: str, setting: Setting, catalog: Catalog, *, place: Named | Non
     named = single(name)
     data = read_stdin() if named.path == STDIN else read_file(named.file)
     lies = place if place is not None and placeless(named) else named
-    document = Document(STDIN_PATH if lies.path == STDIN else lies.path, partial(_given, data))
+    document = Document(STDIN_PATH if lies.path == STDIN else lies.path, partial(bytes, data))
     job = Job(
         open_store=NoStore,
         catalog=catalog,
@@ -72,10 +72,6 @@ def analyse(name: str, setting: Setting, catalog: Catalog, *, place: Named | Non
 
 def placeless(named: Named) -> bool:
     return named.path == STDIN or is_shell_pipe(named.file)
-
-
-def _given(data: bytes) -> bytes:
-    return data
 
 
 def _whole(compilation: Compilation) -> Compilation:

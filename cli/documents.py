@@ -23,12 +23,8 @@ STDIN_PATH: Final = "stdin"
 def document_of(named: Named, stdin: bytes = b"") -> Document:
     """A file is read when it is compiled; standard input has been read, there being no second time."""
     if named.path == STDIN:
-        return Document(STDIN_PATH, partial(_as_is, stdin))
+        return Document(STDIN_PATH, partial(bytes, stdin))
     return Document(named.path, partial(read_file, named.file))
-
-
-def _as_is(data: bytes) -> bytes:
-    return data
 
 
 def siblings_of(named: Named, out: Path) -> Callable[[], Iterable[Document]]:

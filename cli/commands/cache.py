@@ -10,21 +10,16 @@ from cli import streams
 from cli.arguments import DEFAULT_STORE
 from cli.exits import OK
 from cli.messages import say
+from cli.stores import existing_store
 from pipeline.diagnostics.lang import Lang
-from pipeline.stores.files import FileStore
 from pipeline.stores.protocol import StoreStats
-
-_NOTHING = StoreStats(blobs=0, blob_bytes=0, traces=0, trace_bytes=0, pointers=0)
 
 
 def show(store: Path | None, lang: Lang, *, json: bool) -> int:
     """Raises StoreError."""
     folder = store or Path(DEFAULT_STORE)
-    stats = _NOTHING
-    if folder.exists():  # asking for its size must not make one
-        with FileStore(folder, max_bytes=None) as opened:
-            stats = opened.stats()
-            _tell(opened, lang)
+    with existing_store(folder, lang, max_bytes=None) as opened:
+        stats = opened.stats()
     _print("cache.stats", folder, stats, lang, json=json)
     return OK
 
@@ -32,18 +27,10 @@ def show(store: Path | None, lang: Lang, *, json: bool) -> int:
 def shrink(store: Path | None, limit: int, lang: Lang, *, json: bool) -> int:
     """Raises StoreError."""
     folder = store or Path(DEFAULT_STORE)
-    dropped = _NOTHING
-    if folder.exists():
-        with FileStore(folder, max_bytes=None) as opened:
-            dropped = opened.prune(limit)
-            _tell(opened, lang)
+    with existing_store(folder, lang, max_bytes=None) as opened:
+        dropped = opened.prune(limit)
     _print("cache.pruned", folder, dropped, lang, json=json)
     return OK
-
-
-def _tell(store: FileStore, lang: Lang) -> None:
-    for note in store.notes:
-        streams.note(f"aop: {note.text(lang)}")
 
 
 def _print(key: str, folder: Path, stats: StoreStats, lang: Lang, *, json: bool) -> None:

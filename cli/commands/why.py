@@ -18,22 +18,20 @@ from cli.documents import document_of, open_catalog, siblings_of
 from cli.exits import OK
 from cli.messages import say
 from cli.reading import read_stdin
+from cli.stores import existing_store
 from pipeline.compilation import Compilation
 from pipeline.compiler import Options
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.visible import visible
 from pipeline.generators.registry import default_registry
 from pipeline.incremental.report import StageReport
-from pipeline.stores.files import FileStore
-from pipeline.stores.nothing import NoStore
 
 
 def run(document: str, setting: Setting, reuse: Reuse, store: Path | None, *, json: bool) -> int:
     """Raises Trouble, CatalogError, StoreError, OSError."""
     folder = store or Path(DEFAULT_STORE)
     job = Job(
-        # Asking must not make a store where there is none.
-        open_store=partial(FileStore, folder) if folder.exists() else NoStore,
+        open_store=partial(existing_store, folder, setting.lang),
         catalog=open_catalog(setting, locked=True),
         generator=default_registry().find(),
         options=Options(reuse=reuse, max_bytes=setting.max_bytes),
