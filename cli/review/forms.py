@@ -1,4 +1,4 @@
-"""The forms of a comparison: text for a terminal, Markdown for a review's comment, JSON for programs."""
+"""The forms of a comparison for people: text for a terminal, Markdown for a review's comment."""
 
 from __future__ import annotations
 

@@ -39,21 +39,22 @@ def _title(phase: VersionPhase) -> Hashable:
 
 
 def _number(phase: VersionPhase) -> Hashable:
-    return phase.number
+    return (phase.number,)  # a single-phase document's phase has None for a number, and matches by it
 
 
 def _match_equal(
     old: Sequence[VersionPhase], new: Sequence[VersionPhase], pairs: Pairs, key: Callable[[VersionPhase], Hashable]
 ) -> None:
-    """Those of equal key, in order; None is no key, except the number of a single-phase document's one phase."""
+    """Those of equal key, in order; None is no key."""
     taken = set(pairs.values())
     waiting: dict[Hashable, list[int]] = {}
     for index, phase in enumerate(old):
         if index not in taken:
             waiting.setdefault(key(phase), []).append(index)
     for index, phase in enumerate(new):
-        candidates = waiting.get(key(phase))
-        if index not in pairs and candidates and (key is not _title or phase.title):
+        wanted = key(phase)
+        candidates = waiting.get(wanted)
+        if wanted is not None and index not in pairs and candidates:
             pairs[index] = candidates.pop(0)
 
 

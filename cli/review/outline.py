@@ -18,7 +18,6 @@ Mark: TypeAlias = Literal["plain", "added", "removed", "alert"]
 @dataclass(frozen=True, slots=True)
 class Heading:
     text: str
-    mark: Mark = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +79,9 @@ class _Words:
     def heading(self, change: PhaseChange) -> Heading:
         old, new = change.old, change.new
         if old is None and new is not None:
-            return Heading(self.say("phase-new", phase=self.name(new)), "added")
+            return Heading(self.say("phase-new", phase=self.name(new)))
         if new is None and old is not None:
-            return Heading(self.say("phase-gone", phase=self.name(old)), "removed")
+            return Heading(self.say("phase-gone", phase=self.name(old)))
         if old is not None and new is not None and (change.renumbered or change.retitled):
             return Heading(self.say("phase-was", old=self.name(old), new=self.name(new)))
         return Heading(self.name(new) if new is not None else "")

@@ -52,9 +52,7 @@ class Access:
 
     @property
     def writes(self) -> bool:
-        if self.operations is None:
-            return not self.read_only
-        return any(effect == "write" for _, effect in self.effects)
+        return _writes(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +130,14 @@ class Handed:
 
     @property
     def writes(self) -> bool:
-        if self.operations is None:
-            return not self.read_only
-        return any(effect == "write" for _, effect in self.effects)
+        return _writes(self)
+
+
+def _writes(use: Access | Handed) -> bool:
+    """Whether anything may be written; where operations are unknown, `read_only` alone decides (T11)."""
+    if use.operations is None:
+        return not use.read_only
+    return any(effect == "write" for _, effect in use.effects)
 
 
 def written(grant: Grant) -> str:
