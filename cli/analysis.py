@@ -9,15 +9,13 @@ from typing import NamedTuple
 from catalog.snapshot import Catalog
 from cli.arguments import DEFAULT_OUT, Setting
 from cli.batch import compile_many
-from cli.batch_worker import Broken, Document, Job
+from cli.batch_worker import Broken, Document
+from cli.checking import check_job
 from cli.discovery import STDIN, Named, Unusable, discover
 from cli.documents import STDIN_PATH, siblings_of
 from cli.reading import is_shell_pipe, read_file, read_stdin
 from cli.trouble import Trouble
 from pipeline.compilation import Compilation
-from pipeline.compiler import Options
-from pipeline.generators.template import TemplateGenerator
-from pipeline.stores.nothing import NoStore
 
 
 class Analysis(NamedTuple):
@@ -55,15 +53,8 @@ def analyse(name: str, setting: Setting, catalog: Catalog, *, place: Named | Non
     data = read_stdin() if named.path == STDIN else read_file(named.file)
     lies = place if place is not None and placeless(named) else named
     document = Document(STDIN_PATH if lies.path == STDIN else lies.path, partial(bytes, data))
-    job = Job(
-        open_store=NoStore,
-        catalog=catalog,
-        generator=TemplateGenerator(),
-        options=Options(max_bytes=setting.max_bytes, check=True),
-        render=_whole,
-    )
     siblings = siblings_of(Named("", "") if placeless(lies) else lies, Path(DEFAULT_OUT))
-    for outcome in compile_many([document], job, siblings=siblings, processes=1):
+    for outcome in compile_many([document], check_job(setting, catalog, _whole), siblings=siblings, processes=1):
         if isinstance(outcome, Broken):
             raise outcome.error
         return Analysis(named.path, data, outcome.value)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Self
 from cli import streams
 from cli.arguments import Options
 from cli.batch import Document, Job, Outcome, Progress, compile_many, no_progress, no_siblings
+from cli.checking import NoGenerator
 from cli.discovery import STDIN, Selection
 from cli.documents import STDIN_PATH, document_of, open_catalog, siblings_of
 from cli.reading import read_stdin
 from cli.report import Report, Reporter
-from pipeline.artifacts import Fault, PhaseCode, Unit
 from pipeline.compiler import Options as CompilerOptions
-from pipeline.generators import protocol as generators
+from pipeline.generators.protocol import Generator as CodeGenerator
 from pipeline.stores.nothing import NoStore
 from pipeline.stores.protocol import Store
 
@@ -111,18 +111,7 @@ class Compiling:
         return partial(TellingStore, options.store, options.setting.lang)
 
 
-class NoGenerator:
-    """Where nothing is generated: a `Generator` that is never asked to."""
-
-    @property
-    def identity(self) -> generators.GeneratorIdentity:
-        return generators.GeneratorIdentity("none", "")
-
-    def generate(self, unit: Unit, faults: tuple[Fault, ...]) -> PhaseCode:
-        raise AssertionError("a check generates nothing")
-
-
-def _generator(options: Options) -> generators.Generator:
+def _generator(options: Options) -> CodeGenerator:
     if options.check:
         return NoGenerator()
     from pipeline.generators.registry import default_registry  # noqa: PLC0415 - `aop check` does without

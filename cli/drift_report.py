@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from catalog.drift import Drift, Kind
 from catalog.lock import Policy
 from cli import streams
+from cli.json_output import print_json
 from cli.messages import say
 from cli.tool_uses import Touched
 from pipeline.diagnostics.lang import Lang
@@ -38,8 +38,7 @@ def emit_text(rows: Sequence[Row], lang: Lang) -> None:
 
 
 def emit_json(rows: Sequence[Row], **more: object) -> None:
-    value = {"drift": [_dict(row) for row in rows], **more}
-    streams.emit(f"{json.dumps(value, ensure_ascii=False, indent=2)}\n")
+    print_json({"drift": [_dict(row) for row in rows], **more})
 
 
 def target(drift: Drift) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from cli import streams
 from cli.arguments import read_options, spoken
+from cli.discovery import Unusable
 from cli.exits import BROKEN_PIPE, INTERRUPTED, OK, TROUBLE
 from cli.messages import say
 from cli.quick import read_words
@@ -49,6 +50,10 @@ def main(arguments: Sequence[str]) -> int:
         streams.abandon(sys.stdout)
         why = say("errno.closed", lang) if failure.error is None else reason(failure.error, lang)
         streams.note(say("trouble.output", lang, reason=why))
+        return TROUBLE
+    except Unusable as unusable:
+        for fault in unusable.faults:
+            streams.note(f"aop: {sentence(fault, lang)}")
         return TROUBLE
     except SYSTEM_FAULTS as fault:
         streams.note(f"aop: {sentence(fault, lang)}")

@@ -4,6 +4,7 @@ ours."""
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -109,8 +110,6 @@ class Reporter:
                 return ""
 
     def _json(self, compilation: Compilation, path: str, found: Sequence[Diagnostic], output: str | None) -> str:
-        import json  # noqa: PLC0415
-
         from pipeline.diagnostics.json import diagnostic_dict  # noqa: PLC0415
         from pipeline.result import result  # noqa: PLC0415
 

@@ -12,17 +12,15 @@ from catalog.snapshot import Catalog
 from cli import streams
 from cli.arguments import DEFAULT_OUT, Setting
 from cli.batch import compile_many, no_siblings
-from cli.batch_worker import Broken, Job
-from cli.discovery import STDIN, Unusable, discover
+from cli.batch_worker import Broken
+from cli.checking import check_job
+from cli.discovery import STDIN, discover
 from cli.documents import document_of, siblings_of
 from cli.printing import broken_sentence
 from cli.trouble import Trouble, sentence
 from pipeline.artifacts import Grant, Handover
 from pipeline.compilation import Compilation
-from pipeline.compiler import Options
-from pipeline.generators.template import TemplateGenerator
 from pipeline.resolution.drifts import concerns
-from pipeline.stores.memory import MemoryStore
 
 
 class Use(NamedTuple):
@@ -33,7 +31,7 @@ class Use(NamedTuple):
     grant: Grant | Handover
 
 
-class Document(NamedTuple):
+class DocumentUses(NamedTuple):
     """One document's. `errors`: how many it has. `unknown`: what it declares and the catalog has not."""
 
     path: str
@@ -52,7 +50,7 @@ class Touched(NamedTuple):
 class Uses(NamedTuple):
     """`broken`: whether some document could not be read; a note has said so."""
 
-    documents: tuple[Document, ...]
+    documents: tuple[DocumentUses, ...]
     broken: bool
 
     def operations(self) -> dict[str, set[str]]:
@@ -87,21 +85,14 @@ def uses_of(names: Sequence[str], setting: Setting, catalog: Catalog) -> Uses:
     if STDIN in names:
         raise Trouble("lock.stdin")
     selection = discover(names, Path(DEFAULT_OUT))
-    job = Job(
-        open_store=MemoryStore,
-        catalog=catalog,
-        generator=TemplateGenerator(),
-        options=Options(max_bytes=setting.max_bytes, check=True),
-        render=_document,
-    )
     documents = [document_of(named) for named in selection.documents]
     alone = len(documents) == 1 and not selection.several
     siblings = siblings_of(selection.documents[0], Path(DEFAULT_OUT)) if alone else no_siblings
-    found: list[Document] = []
+    found: list[DocumentUses] = []
     broken = bool(selection.faults)
     for fault in selection.faults:
         streams.note(f"aop: {sentence(fault, setting.lang)}")
-    for outcome in compile_many(documents, job, siblings=siblings):
+    for outcome in compile_many(documents, check_job(setting, catalog, _document), siblings=siblings):
         if isinstance(outcome, Broken):
             broken = True
             streams.note(f"aop: {broken_sentence(outcome, setting.lang)}")
@@ -110,12 +101,7 @@ def uses_of(names: Sequence[str], setting: Setting, catalog: Catalog) -> Uses:
     return Uses(tuple(found), broken)
 
 
-def tell_unusable(unusable: Unusable, setting: Setting) -> None:
-    for fault in unusable.faults:
-        streams.note(f"aop: {sentence(fault, setting.lang)}")
-
-
-def _document(compilation: Compilation) -> Document:
+def _document(compilation: Compilation) -> DocumentUses:
     phases = () if compilation.resolved is None else compilation.resolved.phases
     attached: list[tuple[int | None, Grant | Handover]] = []
     for phase in phases:
@@ -128,4 +114,4 @@ def _document(compilation: Compilation) -> Document:
         if finding.name == "tool-unknown"
     )
     errors = sum(finding.fails for finding in compilation.findings)
-    return Document(compilation.path, uses, errors, unknown)
+    return DocumentUses(compilation.path, uses, errors, unknown)

@@ -10,24 +10,20 @@ from catalog.lock_file import store_lock
 from catalog.locking import accept
 from cli import streams
 from cli.arguments import Setting
-from cli.discovery import Unusable
 from cli.drift_report import emit_json, emit_text, rows_of, target
 from cli.exits import FAILED, OK, TROUBLE
 from cli.lock_project import PATH, open_project
 from cli.messages import say
-from cli.tool_uses import tell_unusable
 from cli.trouble import Trouble
 
 
 def run(targets: Sequence[str], setting: Setting, *, json: bool) -> int:
-    """Without targets: everything. Status 1 where the policy blocks some of it. Raises Trouble for a target that has
-    not drifted, CatalogError, OSError."""
+    """Without targets: everything. Status 1 where the policy blocks some of it.
+
+    Raises Trouble for a target that has not drifted, Unusable, CatalogError, OSError.
+    """
     lang = setting.lang
-    try:
-        project = open_project((), setting, needs_documents=False)
-    except Unusable as unusable:
-        tell_unusable(unusable, setting)
-        return TROUBLE
+    project = open_project((), setting, needs_documents=False)
     lock = project.lock
     if lock is None:
         raise Trouble("lock.missing", path=str(PATH))

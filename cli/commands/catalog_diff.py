@@ -20,25 +20,22 @@ from catalog.nodes import Fault
 from catalog.own import find_own
 from cli import streams
 from cli.arguments import Setting
-from cli.discovery import Unusable
 from cli.documents import cache_folder
 from cli.drift_report import Row, emit_json, emit_text, rows_of
 from cli.exits import FAILED, OK, TROUBLE
 from cli.live import config_of, connections, fault_of, limits_of, listing_of
 from cli.lock_project import LockProject, open_project
 from cli.messages import say
-from cli.tool_uses import tell_unusable
 from cli.trouble import sentence
 
 
 def run(names: Sequence[str], setting: Setting, *, live: bool, seconds: float | None, json: bool) -> int:
-    """Status 0: no drift, 1: drift, 2: something could not be compared. Raises Trouble, CatalogError, OSError."""
+    """Status 0: no drift, 1: drift, 2: something could not be compared.
+
+    Raises Trouble, Unusable, CatalogError, OSError.
+    """
     config = config_of(setting) if live else None
-    try:
-        project = open_project(names, setting, needs_documents=False)
-    except Unusable as unusable:
-        tell_unusable(unusable, setting)
-        return TROUBLE
+    project = open_project(names, setting, needs_documents=False)
     policy = DEFAULT_POLICY if project.lock is None else project.lock.policy
     rows = rows_of(project.drifts, "lock-catalog", policy)
     faults: list[CatalogError] = []

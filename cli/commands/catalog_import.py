@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -19,6 +18,7 @@ from cli import streams
 from cli.arguments import Setting
 from cli.documents import cache_folder
 from cli.exits import OK, TROUBLE
+from cli.json_output import print_json
 from cli.live import config_of, connections, fault_of, limits_of, listing_of
 from cli.messages import say
 from cli.tool_lint import Linted, lint_snapshot
@@ -63,8 +63,7 @@ def run(names: Sequence[str], setting: Setting, out: Path | None, seconds: float
         if not json:
             _tell(done[-1], setting.lang)
     if json:
-        listed = [_dict(imported) for imported in done]
-        streams.emit(f"{json_module.dumps(listed, ensure_ascii=False, indent=2)}\n")
+        print_json([_dict(imported) for imported in done])
     return TROUBLE if failed else OK
 
 

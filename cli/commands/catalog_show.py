@@ -17,6 +17,7 @@ from cli import streams
 from cli.arguments import Setting
 from cli.documents import cache_folder, open_catalog
 from cli.exits import OK
+from cli.json_output import print_json
 from cli.messages import say
 from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
@@ -31,7 +32,7 @@ def run(name: str | None, setting: Setting, *, json: bool) -> int:
     if name is None:
         if json:
             tools = [_tool_dict(catalog, layered, operations=False) for layered in layers.tools.values()]
-            _print({"tools": tools, "removed": [_removed_dict(removed) for removed in layers.removed]})
+            print_json({"tools": tools, "removed": [_removed_dict(removed) for removed in layers.removed]})
         else:
             streams.emit("".join(f"{visible(line)}\n" for line in _listing(layers, setting.lang)))
         return OK
@@ -39,7 +40,7 @@ def run(name: str | None, setting: Setting, *, json: bool) -> int:
     if layered is None:
         raise _unknown(name, catalog, layers)
     if json:
-        _print(_tool_dict(catalog, layered, operations=True))
+        print_json(_tool_dict(catalog, layered, operations=True))
     else:
         streams.emit(
             "".join(f"{visible(line)}\n" for line in _details(_built(catalog, layered), layered, setting.lang))
@@ -109,10 +110,6 @@ def _details(tool: Tool, layered: Layered, lang: Lang) -> Iterator[str]:
 
 
 # -------------------------------------------------------------------------------------------------------- json
-
-
-def _print(value: object) -> None:
-    streams.emit(f"{json_module.dumps(value, ensure_ascii=False, indent=2)}\n")
 
 
 def _tool_dict(catalog: Catalog, layered: Layered, *, operations: bool) -> dict[str, Any]:  # Any: JSON

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from cli import streams
 from cli.arguments import Options
 from cli.compiling import Compiling
-from cli.discovery import Unusable, discover
-from cli.exits import TROUBLE
+from cli.discovery import discover
 from cli.messages import say
 from cli.printing import Printer
 from cli.progress import bar_for
@@ -27,12 +25,7 @@ def run(options: Options) -> int:
 
 def _once(options: Options, compiling: Compiling) -> int:
     lang = options.setting.lang
-    try:
-        selection = discover(options.documents, options.out)
-    except Unusable as unusable:
-        for fault in unusable.faults:
-            streams.note(f"aop: {sentence(fault, lang)}")
-        return TROUBLE
+    selection = discover(options.documents, options.out)
     label = say("compile.checking" if options.check else "compile.compiling", lang)
     with bar_for(len(selection.documents), label) as bar, Printer(options, selection.several, bar) as printer:
         for fault in selection.faults:

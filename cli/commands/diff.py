@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Literal
 
@@ -12,6 +11,7 @@ from cli.arguments import Color, Setting
 from cli.discovery import STDIN
 from cli.documents import open_catalog
 from cli.exits import OK
+from cli.json_output import print_json
 from cli.messages import say
 from cli.review.compare import Comparison, compare
 from cli.review.forms import as_markdown, as_text
@@ -33,7 +33,7 @@ def run(old: str, new: str, setting: Setting, form: Literal["text", "json", "mar
     second = analyse(new, setting, catalog, place=None if placeless(before) else before)
     comparison = compare(_version(first, setting.lang), _version(second, setting.lang))
     if form == "json":
-        streams.emit(f"{json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=2)}\n")
+        print_json(comparison_dict(comparison))
     else:
         streams.emit("".join(f"{line}\n" for line in _lines(comparison, form, setting.lang, color)))
     return OK

@@ -8,23 +8,17 @@ from catalog.lock_file import store_lock
 from catalog.locking import renew
 from cli import streams
 from cli.arguments import Setting
-from cli.discovery import Unusable
 from cli.drift_report import emit_json, emit_text, rows_of
 from cli.exits import FAILED, OK, TROUBLE
 from cli.lock_project import PATH, open_project
 from cli.messages import say
-from cli.tool_uses import tell_unusable
 
 
 def run(names: Sequence[str], setting: Setting, *, json: bool) -> int:
     """Status 1 where documents have errors (then nothing is written), or where something drifted: that stays as it was
-    pinned until it is approved. Raises Trouble, CatalogError, OSError."""
+    pinned until it is approved. Raises Trouble, Unusable, CatalogError, OSError."""
     lang = setting.lang
-    try:
-        project = open_project(names, setting, needs_documents=True)
-    except Unusable as unusable:
-        tell_unusable(unusable, setting)
-        return TROUBLE
+    project = open_project(names, setting, needs_documents=True)
     if project.uses.broken:
         return TROUBLE
     # A tool that is gone makes errors of its own; they are what the drift says.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from typing import Final, TypedDict
 
 from cli import streams
@@ -11,6 +10,7 @@ from cli.analysis import Analysis, analyse
 from cli.arguments import Setting
 from cli.documents import open_catalog
 from cli.exits import FAILED, OK
+from cli.json_output import print_json
 from cli.messages import say
 from cli.reading import read_file
 from cli.review.version import written
@@ -55,7 +55,7 @@ def run(procedure: str, document: str, setting: Setting, *, json: bool) -> int:
         faults = (_NOT_UTF8,)
     found = [_fault_dict(fault, compilation.parsed, compilation.resolved, analysis, setting.lang) for fault in faults]
     if json:
-        _print({"proven": not found, "faults": found, "diagnostics": []})
+        print_json(Verified(proven=not found, faults=found, diagnostics=[]))
     elif not found:
         streams.emit(f"{say('verify.proven', setting.lang, procedure=procedure)}\n")
     else:
@@ -71,17 +71,14 @@ def _unclear(analysis: Analysis, lang: Lang, *, json: bool) -> int:
     compilation = analysis.compilation
     diagnostics = bind(compilation.findings, compilation.positions, lang)
     if json:
-        _print({"proven": False, "faults": [], "diagnostics": [diagnostic_dict(found) for found in diagnostics]})
+        listed = [diagnostic_dict(found) for found in diagnostics]
+        print_json(Verified(proven=False, faults=[], diagnostics=listed))
         return FAILED
     source = read_source(analysis.data)
     lines = source.lines if isinstance(source, Source) else []
     streams.emit(render_text(diagnostics, analysis.path, lines, lang=lang))
     streams.emit(f"\n{say('verify.unclear', lang, path=analysis.path)}\n")
     return FAILED
-
-
-def _print(verified: Verified) -> None:
-    streams.emit(f"{json_module.dumps(verified, ensure_ascii=False, indent=2)}\n")
 
 
 def _fault_dict(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -16,6 +15,7 @@ from cli.batch_worker import Job
 from cli.discovery import STDIN
 from cli.documents import document_of, open_catalog, siblings_of
 from cli.exits import OK
+from cli.json_output import print_json
 from cli.messages import say
 from cli.reading import read_stdin
 from cli.stores import existing_store
@@ -41,8 +41,7 @@ def run(document: str, setting: Setting, reuse: Reuse, store: Path | None, *, js
     stdin = read_stdin() if named.path == STDIN else b""
     stages = plan_one(document_of(named, stdin), job, siblings=siblings_of(named, Path(DEFAULT_OUT)))
     if json:
-        listed = {"document": named.path, "stages": [asdict(stage) for stage in stages]}
-        streams.emit(f"{json_module.dumps(listed, ensure_ascii=False, indent=2)}\n")
+        print_json({"document": named.path, "stages": [asdict(stage) for stage in stages]})
     else:
         streams.emit("".join(f"{line}\n" for line in _lines(named.path, stages, setting.lang)))
     return OK
