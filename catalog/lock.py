@@ -75,10 +75,11 @@ def locked_tool(
 ) -> LockedTool:
     """With its digest."""
     ordered = tuple(sorted(operations, key=lambda facts: facts.name))
-    parts: list[object] = [name, listed, [policy[kind] for kind in KINDS]]
+    names = None if listed is None else tuple(sorted(set(listed)))
+    parts: list[object] = [name, names, [policy[kind] for kind in KINDS]]
     parts += [[facts.name, facts.category, facts.effect, facts.description, facts.schema] for facts in ordered]
     digest = sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
-    return LockedTool(name, None if listed is None else tuple(sorted(listed)), ordered, policy, digest)
+    return LockedTool(name, names, ordered, policy, digest)
 
 
 def read_lock(path: Path) -> Lock | None:

@@ -6,6 +6,7 @@ enum, a tighter bound. What cannot be told apart (`not`, `if`, a changed `$ref`)
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -49,7 +50,7 @@ def _open(schema: Json) -> Json:
 
 
 def _schema(before: Json, now: Json, where: str) -> Iterator[ArgumentChange]:
-    if before == now and isinstance(before, bool) == isinstance(now, bool):
+    if _same(before, now):
         return
     if not isinstance(before, dict) or not isinstance(now, dict):
         # true allows everything, false nothing.
@@ -111,8 +112,14 @@ def _values(schema: _Schema) -> frozenset[str] | None:
 
 
 def _key(value: Json) -> str:
-    """1 and true are different values of JSON, and equal in Python."""
-    return f"{type(value).__name__} {value!r}"
+    """1 and true are different values of JSON, and equal in Python; 1 and 1.0 are the same in both."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json.dumps(value, sort_keys=True)
+
+
+def _same(before: Json, now: Json) -> bool:
+    return before == now and json.dumps(before, sort_keys=True) == json.dumps(now, sort_keys=True)
 
 
 def _bounds(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange]:
@@ -152,7 +159,7 @@ def _inner(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange
 
 
 def _listed(before: Json, now: Json, where: str, keyword: str) -> Iterator[ArgumentChange]:
-    if before == now:
+    if _same(before, now):
         return
     if isinstance(before, list) and isinstance(now, list):
         if len(before) == len(now):
@@ -167,7 +174,7 @@ def _listed(before: Json, now: Json, where: str, keyword: str) -> Iterator[Argum
 
 def _rest(before: _Schema, now: _Schema, where: str) -> Iterator[ArgumentChange]:
     for keyword in sorted((before.keys() | now.keys()) - _HANDLED):
-        if before.get(keyword) == now.get(keyword):
+        if keyword in before and keyword in now and _same(before[keyword], now[keyword]):
             continue
         if keyword in _WORDS:
             yield ArgumentChange(where, "described", False)
