@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final, Literal
 
 import typer
 
 from cli.app_options import HELP_OPTIONS, Shared, is_json, setting_of
-from cli.arguments import read_path, read_seconds
+from cli.arguments import one_of, read_lang, read_path, read_seconds
+
+LINT_FORMATS: Final[tuple[Literal["text", "json", "sarif"], ...]] = ("text", "json", "sarif")
 
 
 def catalog_app(shared: Shared) -> typer.Typer:
@@ -25,6 +28,7 @@ def catalog_app(shared: Shared) -> typer.Typer:
     app.command("lock", help=shared.text("lock"))(lock_command(shared))
     app.command("diff", help=shared.text("catalog-diff"))(_diff_command(shared))
     app.command("approve", help=shared.text("catalog-approve"))(_approve_command(shared))
+    app.command("lint", help=shared.text("catalog-lint"))(_lint_command(shared))
     return app
 
 
@@ -140,5 +144,25 @@ def _approve_command(shared: Shared) -> Callable[..., int]:
         from cli.commands.catalog_approve import run
 
         return run(targets or [], setting_of(catalog, org, mcp_config, lang, max_bytes), json=is_json(format))
+
+    return command
+
+
+def _lint_command(shared: Shared) -> Callable[..., int]:
+    named = shared.argument("FILE|-", "lint-file")
+    strictness = shared.flag("--strict", "lint-strict")
+    formats = shared.choice("--format", LINT_FORMATS, "format")
+
+    def command(
+        *,
+        file: str = named,
+        strict: bool = strictness,
+        format: str | None = formats,
+        lang: str | None = shared.language,
+    ) -> int:
+        from cli.commands.catalog_lint import run
+
+        form = one_of("--format", format, LINT_FORMATS, "text")
+        return run(file, form, read_lang(lang), strict=strict)
 
     return command

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         outcome = run(_content(given.file), given.file, strict=given.strict, form=given.format, lang=lang)
     except CatalogError as error:
-        sys.stderr.write(f"{error.message(lang)}\n")
+        sys.stderr.write(f"aop: {error.message(lang)}\n")
         return _TROUBLE
     sys.stdout.write(outcome.output)
     return outcome.status

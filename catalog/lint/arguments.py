@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from catalog.lint.pointer import Pointer
@@ -21,7 +21,7 @@ _QUESTIONS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Argument:
     """`parts`: the schemas that its value meets, its own first, what it refers to, joins or chooses from behind it.
     `entries`: the same of what it lists, if it is a list. `is_choice`: it takes nothing but given values.
@@ -34,7 +34,7 @@ class Argument:
     is_choice: bool
     top: bool
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         return words(self.name)
 
@@ -43,7 +43,7 @@ class Argument:
         """Whether its name is a question with yes or no for an answer, whatever type it is given."""
         return self.words[:1] != self.words and self.words[0] in _QUESTIONS
 
-    @property
+    @cached_property
     def types(self) -> frozenset[str]:
         """All that it may be, null aside; empty where nothing is said."""
         return _types(self.parts)
@@ -52,7 +52,7 @@ class Argument:
         """Whether it takes one of these types beside given values; one that says nothing of types takes all."""
         return not self.is_choice and (not self.types or bool(self.types.intersection(kinds)))
 
-    @property
+    @cached_property
     def takes_text(self) -> bool:
         """A free string, or a list of them."""
         return self.takes("string") or (self.takes("array") and bool(_types(self.entries) & {"string"}))
@@ -73,7 +73,7 @@ class Argument:
             found for part in (*self.parts, *self.entries) if isinstance(found := part.schema.get(keyword), str)
         )
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What it says to people."""
         return " ".join(filter(None, (text_of(part) for part in (*self.parts, *self.entries))))

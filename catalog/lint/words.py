@@ -33,7 +33,9 @@ def endings(text: str) -> Endings:
 
 def ends_with(name: tuple[str, ...], wanted: Endings) -> bool:
     """Whether the last words of a name are one of `wanted`."""
-    return any(name[-length:] in wanted for length in range(1, min(len(name), _LONGEST) + 1))
+    if name[-1:] in wanted:
+        return True
+    return any(name[-length:] in wanted for length in range(2, min(len(name), _LONGEST) + 1))
 
 
 def singular(word: str) -> str:

@@ -51,8 +51,11 @@ class Pattern:
             return None
 
     def search(self, text: str) -> tuple[bool | None, int]:
-        """Whether it matches anywhere in `text` (None: we cannot tell), and the steps that the answer took."""
-        return (None, 1) if self.program is None else self.program.search(text)
+        """Whether it matches anywhere in `text` (None: we cannot tell), and the steps that it takes to tell."""
+        if self.program is None:
+            return None, MAX_LENGTH
+        matched, steps = self.program.search(text)
+        return matched, steps + self.program.size
 
     def matches(self, text: str) -> bool | None:
         """Anywhere in `text`; None: we cannot tell."""

@@ -42,6 +42,11 @@ class Program:
         self._compile(part)
         self._add(None)
 
+    @property
+    def size(self) -> int:
+        """How many steps it has."""
+        return len(self._steps)
+
     def search(self, text: str) -> tuple[bool | None, int]:
         """Whether it matches anywhere in `text` (None: not known after MAX_WORK), and the steps that this took."""
         active: list[int] = []

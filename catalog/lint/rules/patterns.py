@@ -77,7 +77,7 @@ def _patterns(node: Node) -> Iterator[tuple[str, Pointer]]:
 def _judged(text: str, path: Pointer, tool: Tool) -> Iterator[Finding]:
     arguments: dict[str, str | int] = {"pattern": text}
     try:
-        tool.budget.spend(1 + len(text) // 4)
+        tool.budget.spend(1 + len(text))
         pattern = read_pattern(text)
         if pattern.error is not None:
             yield Finding(INVALID, path, {**arguments, "offset": pattern.error + 1})

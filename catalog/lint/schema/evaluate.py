@@ -16,7 +16,7 @@ from catalog.lint.schema.equality import key
 from catalog.lint.schema.references import References
 from catalog.nodes import Json
 
-MAX_DEPTH: Final = 120
+MAX_DEPTH: Final = 100
 """Schemas within schemas that are being looked at: what a recursive schema unfolds to counts."""
 DEFAULT_STEPS: Final = 1_000_000
 MAX_WEIGHT: Final = 2_000

@@ -17,7 +17,7 @@ from catalog.nodes import Json
 Says: TypeAlias = "Callable[[dict[str, Json]], bool]"
 """Something that a schema's own keywords say or do not say."""
 
-_MAX_CHAIN: Final = 150
+_MAX_CHAIN: Final = 60
 """References and branches that lead to one another; what lies behind that does not count."""
 
 _REFERENCES: Final = ("$ref", "$dynamicRef")
