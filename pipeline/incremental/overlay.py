@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Self
 
 from pipeline.stores.memory import MemoryStore
-from pipeline.stores.protocol import TRACES_PER_KEY, Store, StoreStats
+from pipeline.stores.protocol import TRACES_PER_KEY, NothingToClose, Store, StoreStats
 
 
-class Overlay:
-    """A `Store` over another one, which it never changes."""
+class Overlay(NothingToClose):
+    """A `Store` over another one, which it never changes, nor closes."""
 
     def __init__(self, below: Store) -> None:
         self._below = below
@@ -59,14 +57,3 @@ class Overlay:
 
     def prune(self, max_bytes: int) -> StoreStats:
         return self._above.prune(max_bytes)
-
-    def close(self) -> None:
-        """The store below stays open: whoever opened it closes it."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Self
 
-from pipeline.stores.protocol import TRACES_PER_KEY, StoreStats, check_digest, check_key
+from pipeline.stores.protocol import TRACES_PER_KEY, NothingToClose, StoreStats, check_digest, check_key
 
 
-class MemoryStore:
+class MemoryStore(NothingToClose):
     """A `Store` in dictionaries. It stands for a store that is opened several times: threads may share it, `close`
     keeps its content."""
 
@@ -120,14 +118,3 @@ class MemoryStore:
         if not kept:
             del self._traces[key]
         return len(trace)
-
-    def close(self) -> None:
-        """Nothing to release."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
-from pipeline.stores.protocol import StoreStats
+from pipeline.stores.protocol import NothingToClose, StoreStats
 
 _EMPTY: Final = StoreStats(blobs=0, blob_bytes=0, traces=0, trace_bytes=0, pointers=0)
 
 
-class NoStore:
+class NoStore(NothingToClose):
     """A `Store` in which nothing is ever found. Its one difference from the contract: an instance does not read its own
     writes, so everything that is looked up is made again."""
 
@@ -51,14 +50,3 @@ class NoStore:
 
     def prune(self, max_bytes: int) -> StoreStats:
         return _EMPTY
-
-    def close(self) -> None:
-        """There is nothing to release."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -78,6 +78,21 @@ class StoreStats:
     pointers: int
 
 
+class NothingToClose:
+    """A store with nothing to release, and `with` for it."""
+
+    def close(self) -> None:
+        """The second time, too."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
 class Store(Protocol):
     """Safe for several processes and threads at once, each with an instance of its own. Writes may be gathered until
     `flush`; an instance reads its own writes at once."""
