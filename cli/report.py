@@ -15,6 +15,7 @@ from cli.documents import STDIN_PATH
 from cli.reading import read_file
 from pipeline.compilation import Compilation
 from pipeline.diagnostics.lang import Lang
+from pipeline.document.source import Source, read_source
 from pipeline.incremental.record import Status
 
 if TYPE_CHECKING:
@@ -128,8 +129,6 @@ class Reporter:
 
     def _lines(self, compilation: Compilation) -> list[str]:
         """The document's lines; none if it is unreadable, or another one by now."""
-        from pipeline.document.source import Source, read_source  # noqa: PLC0415
-
         try:
             data = self.stdin if compilation.path == STDIN_PATH else read_file(compilation.path)
         except OSError:
