@@ -10,20 +10,18 @@ from typing import NamedTuple
 from catalog.drift import Drift, Facts, compare, facts_of
 from catalog.errors import CatalogError
 from catalog.fold import fold
-from catalog.imported import entry_of, snapshot
-from catalog.live import Limits, ServerFault
+from catalog.live import Limits
 from catalog.load import load_layers
 from catalog.lock import DEFAULT_POLICY
 from catalog.mcp_connection import Connection
 from catalog.model import Tool
-from catalog.nodes import Fault
 from catalog.own import find_own
 from cli import streams
 from cli.arguments import Setting
 from cli.documents import cache_folder
 from cli.drift_report import Row, emit_json, emit_text, rows_of
 from cli.exits import FAILED, OK, TROUBLE
-from cli.live import config_of, connections, fault_of, limits_of, listing_of
+from cli.live import config_of, connections, limits_of, take
 from cli.lock_project import LockProject, open_project
 from cli.messages import say
 from cli.trouble import sentence
@@ -90,15 +88,9 @@ class _Listed(NamedTuple):
 
 def _listed(config: Path, connection: Connection, limits: Limits) -> list[_Listed]:
     """What the server lists now, read as an import would read it. Raises CatalogError."""
-    listing = listing_of(config, connection, limits)
-    try:
-        tool = entry_of(snapshot(connection.name, listing, limits)).tool()
-    except ServerFault as fault:
-        raise fault_of(config, connection, fault) from fault
-    except Fault as fault:
-        raise CatalogError(str(config), connection.line, fault.reason, **fault.arguments) from fault
-    hints = {entry.name: entry.read_only for entry in listing.tools}
-    return [_Listed(facts, hints[facts.name]) for facts in facts_of(tool.operations or ())]
+    taken = take(config, connection, limits)
+    hints = {entry.name: entry.read_only for entry in taken.listing.tools}
+    return [_Listed(facts, hints[facts.name]) for facts in facts_of(taken.tool.operations or ())]
 
 
 def _compare(tool: Tool, listed: Sequence[_Listed], *, imported: bool) -> tuple[Drift, ...]:

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from catalog.errors import CatalogError
-from catalog.imported import Stored, entry_of, snapshot, store
-from catalog.live import Limits, ServerFault
+from catalog.imported import Stored, store
+from catalog.live import Limits
 from catalog.load import load_catalog
 from catalog.mcp_connection import Connection
-from catalog.nodes import Fault
 from catalog.own import IMPORTED, Own, find_own
 from catalog.yaml_reader import read_yaml
 from cli import streams
@@ -19,7 +18,7 @@ from cli.arguments import Setting
 from cli.documents import cache_folder
 from cli.exits import OK, TROUBLE
 from cli.json_output import print_json
-from cli.live import config_of, connections, fault_of, limits_of, listing_of
+from cli.live import config_of, connections, limits_of, take
 from cli.messages import say
 from cli.tool_lint import Linted, lint_snapshot
 from cli.trouble import sentence
@@ -69,14 +68,7 @@ def run(names: Sequence[str], setting: Setting, out: Path | None, seconds: float
 
 def _import(path: Path, connection: Connection, out: Path, limits: Limits, lang: Lang) -> Imported:
     """Raises CatalogError, OSError."""
-    listing = listing_of(path, connection, limits)
-    try:
-        text = snapshot(connection.name, listing, limits)
-        tool = entry_of(text).tool()
-    except ServerFault as fault:
-        raise fault_of(path, connection, fault) from fault
-    except Fault as fault:
-        raise CatalogError(str(path), connection.line, fault.reason, **fault.arguments) from fault
+    _, text, tool = take(path, connection, limits)
     file, stored = store(out, connection.name, text)
     reads = sum(operation.effect == "read" for operation in tool.operations or ())
     writes = len(tool.operations or ()) - reads

@@ -82,7 +82,7 @@ class NothingToClose:
     """A store with nothing to release, and `with` for it."""
 
     def close(self) -> None:
-        """The second time, too."""
+        """Nothing happens."""
 
     def __enter__(self) -> Self:
         return self
