@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
-from cli.batch_worker import Answer, Broken, Compiled, Document, Item, Job, Outcome, Worker
+from cli.batch_worker import Answer, Broken, Document, Item, Job, Outcome, Worker
 from cli.trouble import SYSTEM_FAULTS
 from pipeline.compiler import NO_PROJECT, Compiler, Input
 from pipeline.incremental.report import StageReport
@@ -24,7 +24,6 @@ from pipeline.project import Project, ProjectDocument, ProjectView, stem
 if TYPE_CHECKING:
     from cli.pool import Pool
 
-__all__ = ["Broken", "Compiled", "Document", "Job", "Outcome", "compile_many", "plan_one"]
 
 T = TypeVar("T")
 U = TypeVar("U")

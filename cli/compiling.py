@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Self
 
 from cli import streams
 from cli.arguments import Options
-from cli.batch import Document, Job, Outcome, Progress, compile_many, no_progress, no_siblings
+from cli.batch import Progress, compile_many, no_progress, no_siblings
+from cli.batch_worker import Document, Job, Outcome
 from cli.checking import NoGenerator
 from cli.discovery import STDIN, Selection
 from cli.documents import STDIN_PATH, document_of, open_catalog, siblings_of

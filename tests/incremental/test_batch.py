@@ -17,7 +17,8 @@ import pytest
 
 from catalog.snapshot import Catalog
 from cli import batch, pool
-from cli.batch import Broken, Compiled, Document, Job, Outcome, compile_many, plan_one
+from cli.batch import compile_many, plan_one
+from cli.batch_worker import Broken, Compiled, Document, Job, Outcome
 from cli.pool import WorkerDied
 from cli.trouble import Trouble
 from pipeline.artifacts import Fault, PhaseCode, Unit
