@@ -1,5 +1,4 @@
-"""Compile many documents: read, recall what is unchanged, compile the rest on all cores, hand results out in input
-order.
+"""Compile many documents: read, recall what is unchanged, compile the rest on all cores, hand results out in order.
 
 Three things keep a large library cheap. Records are read in bulk, so that an unchanged document costs little more than
 reading and hashing it. What must be compiled goes to other processes only when it is worth starting them. And only
@@ -244,8 +243,7 @@ class _Batch(Generic[T]):
         return cores() if self._processes is None else self._processes
 
     def _take(self, pool: Pool[tuple[Item, ...], list[Answer[T]]]) -> None:
-        """Wait for answers. Of a task whose process died, each document is tried by itself, to find the one to
-        blame."""
+        """Wait for answers. If a process died, each document of its task is tried by itself: one is to blame."""
         for items, result in pool.wait():
             if isinstance(result, list):
                 for item, answer in zip(items, result, strict=True):

@@ -38,8 +38,7 @@ for _kind in SYSTEM_FAULTS:
 
 
 class Document(NamedTuple):
-    """`path`: as in the result, POSIX. `read` gives the bytes and raises OSError; picklable where processes are
-    spawned."""
+    """`path`: as in the result, POSIX. `read` gives the bytes or raises OSError; picklable where processes spawn."""
 
     path: str
     read: Callable[[], bytes]

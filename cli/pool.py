@@ -50,8 +50,7 @@ class Worker(Protocol[TaskT_contra, ResultT_co]):
 
 
 class WorkerDied(Exception):
-    """A process ended before it had done its task: killed by the system or by somebody, for want of memory for
-    instance.
+    """A process ended before it had done its task: killed by the system, for want of memory perhaps, or by somebody.
 
     `exitcode` is negative for the number of the signal that ended it, None where it is not known.
     """
@@ -87,8 +86,10 @@ class _Process(Generic[T]):
 
 
 class Pool(Generic[T, R]):
-    """`size` processes, begun as they are needed. Give tasks while there is `room`, then `wait`; at last `close` or
-    `end`."""
+    """`size` processes, begun as they are needed.
+
+    Give tasks while there is `room`, else `wait`; at last `close` or `end`.
+    """
 
     def __init__(
         self, start: Callable[[], Worker[T, R]], size: int, expected: tuple[type[Exception], ...] = ()

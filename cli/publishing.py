@@ -84,8 +84,7 @@ def _receipt(folder: str, digests: Mapping[str, str]) -> Json:
 
 
 def _still_there(receipt: Json, folder: str) -> Json:
-    """The receipt, renewed if files were only touched; None if any is not what it was, or if it is of another
-    folder."""
+    """The receipt, renewed if files were only touched; None if one is not what it was, or lies in another folder."""
     match receipt:
         case [where, [*entries]] if where == folder:
             written = [_Written(*entry) for entry in entries if isinstance(entry, list | tuple)]

@@ -1,5 +1,7 @@
-"""What is known of a finished compile, in the form that was asked for. Made in the process that compiled, printed by
-ours."""
+"""What is known of a finished compile, in the form that was asked for.
+
+Made in the process that compiled, printed by ours.
+"""
 
 from __future__ import annotations
 

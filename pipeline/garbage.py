@@ -9,8 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Make many objects without cycles. The collector would look at all of them again and again, in most of the time,
-    and never find anything."""
+    """Make many objects without cycles: the collector would look at them again and again, and never find anything.
+
+    For millions of objects that is most of the time.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:

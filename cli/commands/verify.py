@@ -1,5 +1,4 @@
-"""`aop verify PROCEDURE DOCUMENT`: whether code, whoever wrote it, carries the document's fences and exactly its tools
-(I3)."""
+"""`aop verify PROCEDURE DOCUMENT`: whether code, by whomever, carries the document's fences and its tools (I3)."""
 
 from __future__ import annotations
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TypeVar
 
 from pipeline.artifacts import SCHEMA_VERSION, ParsedDocument, Pin, ResolvedDocument, Unit
 from pipeline.incremental.record import Record, Tail
 from pipeline.incremental.shelf import Lost, Shelf
 from pipeline.stages.generate import units_of
+
+T = TypeVar("T")
 
 
 class Previous:
@@ -23,19 +26,19 @@ class Previous:
         known = self.tail.versions
         return known.get(stage) != version or known.get("artifacts") != str(SCHEMA_VERSION)
 
-    @cached_property
-    def parsed(self) -> ParsedDocument | None:
+    def _load(self, digest: str, kind: type[T]) -> T | None:
         try:
-            return self._shelf.load(self.tail.parsed, ParsedDocument) if self.tail.parsed else None
+            return self._shelf.load(digest, kind) if digest else None
         except Lost:
             return None
 
     @cached_property
+    def parsed(self) -> ParsedDocument | None:
+        return self._load(self.tail.parsed, ParsedDocument)
+
+    @cached_property
     def resolved(self) -> ResolvedDocument | None:
-        try:
-            return self._shelf.load(self.tail.resolved, ResolvedDocument) if self.tail.resolved else None
-        except Lost:
-            return None
+        return self._load(self.tail.resolved, ResolvedDocument)
 
     @property
     def pins(self) -> tuple[Pin, ...]:

@@ -10,8 +10,7 @@ from pipeline.stores.protocol import TRACES_PER_KEY, NothingToClose, StoreStats,
 
 
 class MemoryStore(NothingToClose):
-    """A `Store` in dictionaries. It stands for a store that is opened several times: threads may share it, `close`
-    keeps its content."""
+    """A `Store` in dictionaries. It stands for one that is opened several times: threads share it, `close` is none."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

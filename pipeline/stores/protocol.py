@@ -142,8 +142,10 @@ class Store(Protocol):
     def stats(self) -> StoreStats: ...
 
     def prune(self, max_bytes: int) -> StoreStats:
-        """Drop what was not used for longest until blobs and traces take at most `max_bytes`. Returns what was dropped.
-        Pointers stay."""
+        """Drop what was not used for longest until blobs and traces take at most `max_bytes`; pointers stay.
+
+        Returns what was dropped.
+        """
         ...
 
     def close(self) -> None:
