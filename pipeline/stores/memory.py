@@ -10,7 +10,8 @@ from pipeline.stores.protocol import TRACES_PER_KEY, NothingToClose, StoreStats,
 
 
 class MemoryStore(NothingToClose):
-    """A `Store` in dictionaries. It stands for one that is opened several times: threads share it, `close` is none."""
+    """A `Store` in dictionaries, which stands for one that is opened several times: threads share it, and closing it
+    loses nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
