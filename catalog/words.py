@@ -1,24 +1,28 @@
 """How words are compared when looking for what somebody meant: more generously than names are (T5, T6).
 
-Beyond NFKC and case, hiragana is katakana, small kana are large, `ヴァ` is `バ`, and long vowels (`メール`, `メイル`),
-blanks and joining marks are nothing.
+Beyond NFKC and case, hiragana is katakana, small kana are large, `ヴァ` is `バ`, `フォ` is `ホ`, and long vowels (`メール`,
+`メイル`), blanks and joining marks are nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from catalog.fold import fold
 
 _KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
-_DROPPED = dict.fromkeys(map(ord, "ー‐‑–—―~〜 _-.・･/\\'’&"))
+_DROPPED = dict.fromkeys(map(ord, "ー‐‑–—―~〜 _-.・･/\\'’&@"))
 _LARGE = {ord(small): ord(large) for small, large in zip("ァィゥェォッャュョヮ", "アイウエオツヤユヨワ", strict=True)}
 _TABLE: dict[int, int | None] = {
     **{code: _LARGE.get(katakana, katakana) for code, katakana in _KATAKANA.items()},
     **_LARGE,
     **_DROPPED,
 }
-_V_SOUNDS = (("ヴア", "バ"), ("ヴイ", "ビ"), ("ヴエ", "ベ"), ("ヴオ", "ボ"), ("ヴ", "ブ"))
+_FOREIGN_SOUNDS = (
+    *(("ヴア", "バ"), ("ヴイ", "ビ"), ("ヴエ", "ベ"), ("ヴオ", "ボ"), ("ヴ", "ブ")),
+    *(("フア", "ハ"), ("フイ", "ヒ"), ("フエ", "ヘ"), ("フオ", "ホ")),
+)
 _LONG_E = re.compile("(?<=[エケセテネヘメレゲゼデベペ])イ")
 _KANJI = "㐀-䶿一-鿿々〆豈-﫿"
 _HAS_KANJI = re.compile(f"[{_KANJI}]")
@@ -26,19 +30,39 @@ _HAS_KANJI = re.compile(f"[{_KANJI}]")
 _RUN = re.compile(f"[a-z0-9]+|[ァ-ヺー]+|[{_KANJI}]+|[ぁ-ゖー]+|[^\\W_]+")
 _PLURAL = re.compile(r"[a-z0-9]{2,}[^s]s\Z")
 
+_PARTICLES = frozenset(("の", "へ", "に", "で", "を", "と", "が", "は", "への", "での", "との", "から", "からの"))
+
 
 def loose(text: str) -> str:
     """The form in which two spellings of one word are equal."""
     word = fold(text).translate(_TABLE)
-    if "ヴ" in word:
-        for written, plain in _V_SOUNDS:
+    if "ヴ" in word or "フ" in word:
+        for written, plain in _FOREIGN_SOUNDS:
             word = word.replace(written, plain)
     return _LONG_E.sub("", word)
 
 
 def runs(text: str) -> tuple[str, ...]:
-    """The pieces of `text` in which a whole word may stand, loosened: `Slackの通知` is slack, ノ, 通知."""
-    return tuple(piece for run in _RUN.findall(fold(text)) if (piece := loose(run)))
+    """The pieces of `text` in which a whole word may stand, loosened: `Slackの通知` is slack, の, 通知. Hiragana beside
+    other pieces stays: it joins them, or ends a verb (`集める` is no メール)."""
+    found = _RUN.findall(fold(text))
+    if len(found) == 1:
+        return (piece,) if (piece := loose(text)) else ()
+    return tuple(piece for run in found if (piece := run if is_hiragana(run) else loose(run)))
+
+
+def is_hiragana(piece: str) -> bool:
+    return "ぁ" <= piece[0] <= "ゖ"
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """One loosened word of `runs`."""
+    return loose("".join(pieces))
+
+
+def joined_content(pieces: Iterable[str]) -> str:
+    """One loosened word of `runs`, without the particles that join them: `投稿の検索` is `投稿検索`."""
+    return joined(piece for piece in pieces if piece not in _PARTICLES)
 
 
 def singular(word: str) -> str:
