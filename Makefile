@@ -33,6 +33,11 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	$(install) --require-hashes -r requirements/dev.txt
 	@touch $@
 
+# The MCP servers that tests/catalog_live talks to, run by the Node.js of the development requirements.
+$(VENV)/.npm: tests/npm/package-lock.json $(VENV)/.dev
+	$(BIN)/python tests/npm/install.py
+	@touch $@
+
 $(VENV)/.reference: requirements/reference.txt $(VENV)/.dev
 	$(install) --require-hashes -r requirements/reference.txt
 	@touch $@
@@ -44,7 +49,7 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 examples: $(VENV)/.run ## set up, and compile the example procedures into build/
 	$(BIN)/aop compile examples/*.md
 
-test: $(VENV)/.dev lint types imports ## set up, and pass all checks and tests
+test: $(VENV)/.npm lint types imports ## set up, and pass all checks and tests
 	$(BIN)/python -m pytest -q -n 2
 
 lint: $(VENV)/.dev ## style
@@ -57,7 +62,7 @@ types: $(VENV)/.dev ## types
 imports: $(VENV)/.dev ## who may import whom
 	$(BIN)/lint-imports
 
-nightly: $(VENV)/.dev ## the properties over at least 10,000 examples each
+nightly: $(VENV)/.npm ## the properties over at least 10,000 examples each
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -q -n 2
 
 reference: $(VENV)/.reference ## blocks beside cmark (needs a C compiler)
@@ -78,4 +83,4 @@ lock: ## pin and hash the requirements again (needs uv)
 LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet
 
 clean: ## remove what was built
-	rm -rf $(VENV) build .aop .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build .aop tests/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,210 @@
+"""Servers that hang, flood, lie or break: one clear sentence each, in time, and nothing written."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from catalog.errors import CatalogError
+from catalog.imported import snapshot
+from catalog.live import Limits, ServerFault
+from catalog.mcp_connection import Connection
+from catalog.mcp_import import list_tools
+
+from .live import OWN, Aop, configure, own_server
+
+LIMITS = Limits(seconds=5, message_bytes=1 << 20, total_bytes=4 << 20, pages=5)
+SECRET = "s3cret-value"  # noqa: S105 — what must not be seen again
+
+
+def stdio(mode: str) -> Connection:
+    arguments = (str(OWN / "hostile.py"), mode)
+    return Connection("h", 1, "stdio", sys.executable, arguments, "", {"TOKEN": SECRET}, {})
+
+
+def http(url: str) -> Connection:
+    return Connection("h", 1, "http", "", (), url, {}, {"Authorization": f"Bearer {SECRET}"})
+
+
+def refuse(connection: Connection, limits: Limits = LIMITS) -> ServerFault:
+    with pytest.raises(ServerFault) as caught:
+        snapshot("h", list_tools(connection, limits), limits)
+    assert SECRET not in str(caught.value.arguments)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("flood", "server-flood"),
+        ("chatter", "server-flood"),
+        ("not-json", "server-not-json"),
+        ("circle", "server-pages-circle"),
+        ("endless", "server-pages"),
+        ("many", "server-too-many"),
+        ("duplicate", "server-duplicate"),
+        ("no-schema", "server-wrong-list"),
+        ("schema-is-true", "server-wrong-list"),
+        ("no-object", "server-wrong-list"),
+        ("no-list", "server-wrong-list"),
+        ("large-schema", "server-schema-large"),
+        ("deep", "server-schema-deep"),
+        ("very-deep", "server-not-json"),
+        ("error", "server-refused"),
+        ("die", "server-refused"),
+    ],
+)
+def test_a_hostile_server_is_refused(mode: str, reason: str) -> None:
+    """Within the limits of time and size, and with its secrets hidden."""
+    started = time.monotonic()
+    assert refuse(stdio(mode)).reason == reason
+    assert time.monotonic() - started < 12
+
+
+def test_a_server_that_hangs_is_ended() -> None:
+    """In the time that it was given, and a few seconds to end it."""
+    started = time.monotonic()
+    fault = refuse(stdio("hang"), LIMITS._replace(seconds=0.7))
+    assert fault.reason == "server-slow"
+    assert time.monotonic() - started < 8
+
+
+def test_why_it_ended_is_told_with_its_secrets_hidden() -> None:
+    """The last words on standard error."""
+    assert refuse(stdio("die")).arguments["detail"] == "bad token ***"
+    assert refuse(stdio("error")).arguments["detail"] == "not allowed for ***"
+    assert refuse(stdio("not-json")).arguments["said"] == "ready, token ***"
+
+
+# ----------------------------------------------------------------------------------------------------- over HTTP
+
+Respond = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def serving(respond: Respond) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            try:
+                respond(self)
+            except (BrokenPipeError, ConnectionResetError):
+                self.close_connection = True
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/mcp"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def send(handler: BaseHTTPRequestHandler, status: int, kind: str, body: bytes) -> None:
+    handler.send_response(status)
+    handler.send_header("Content-Type", kind)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def flood(kind: str) -> Respond:
+    def respond(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", kind)
+        handler.end_headers()
+        while True:
+            handler.wfile.write(b"data: " + b"x" * 65_536)
+
+    return respond
+
+
+def hang(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(5)
+    handler.close_connection = True
+
+
+@pytest.mark.parametrize(
+    ("respond", "reasons"),
+    [
+        (lambda handler: send(handler, 401, "text/plain", b"who are you"), {"server-refused"}),
+        (lambda handler: send(handler, 500, "text/html", b"<html>"), {"server-refused"}),
+        (lambda handler: send(handler, 200, "text/html", b"<html>"), {"server-refused"}),
+        (lambda handler: send(handler, 200, "application/json", b"{nonsense"), {"server-refused"}),
+        (flood("application/json"), {"server-flood"}),
+        (flood("text/event-stream"), {"server-flood", "server-refused"}),
+        (hang, {"server-slow"}),
+    ],
+    ids=["401", "500", "html", "no-json", "flood", "flood-events", "hang"],
+)
+def test_a_hostile_http_server_is_refused(respond: Respond, reasons: set[str]) -> None:
+    """As over stdio."""
+    started = time.monotonic()
+    with serving(respond) as url:
+        assert refuse(http(url), LIMITS._replace(seconds=1.5)).reason in reasons
+    assert time.monotonic() - started < 12
+
+
+def test_nobody_listens() -> None:
+    """A port without a server."""
+    assert refuse(http("http://127.0.0.1:9/mcp")).reason == "server-unreachable"
+
+
+# ------------------------------------------------------------------------------------------------- the command
+
+
+def test_nothing_is_written_for_a_server_that_fails(aop: Aop) -> None:
+    """Its earlier snapshot stays; the other servers are imported; status 2, and one sentence with the line."""
+    config = configure(
+        h=own_server("hostile.py", "not-json", {"TOKEN": "${TOKEN}"}), good=own_server("listing.py", "t.json")
+    )
+    Path("t.json").write_text('[{"name": "a", "inputSchema": {"type": "object"}}]')
+    Path("aop-tools").mkdir()
+    Path("aop-tools/h.yaml").write_text("version: 1\ntools:\n  - {name: h, kind: mcp, operations: [{name: old}]}\n")
+    before = Path("aop-tools/h.yaml").read_bytes()
+    done = aop("catalog", "import", "--mcp-config", config, code=2, env={"TOKEN": SECRET})
+    assert Path("aop-tools/h.yaml").read_bytes() == before
+    assert Path("aop-tools/good.yaml").exists()
+    (sentence,) = done.stderr.splitlines()
+    assert sentence.startswith('aop: mcp.json:3: what the MCP server "h" writes is not JSON-RPC')
+    assert SECRET not in done.stdout + done.stderr
+    assert sorted(path.name for path in Path("aop-tools").iterdir()) == ["good.yaml", "h.yaml"]
+
+
+def test_secrets_reach_the_server_and_nothing_else(aop: Aop) -> None:
+    """Neither the snapshot nor any output holds them."""
+    config = configure(crm=own_server("listing.py", "t.json", {"TOKEN": "${CRM_TOKEN}"}))
+    Path("t.json").write_text('[{"name": "a", "inputSchema": {"type": "object"}}]')
+    unset = aop("catalog", "import", "--mcp-config", config, code=2)
+    assert "needs the environment variable CRM_TOKEN" in unset.stderr
+    assert not Path("aop-tools").exists()
+    done = aop("catalog", "import", "--mcp-config", config, env={"CRM_TOKEN": SECRET})
+    kept = Path("aop-tools/crm.yaml").read_text(encoding="utf-8")
+    assert SECRET not in kept + done.stdout + done.stderr
+    assert "CRM_TOKEN" not in kept
+
+
+def test_every_reason_has_words() -> None:
+    """In both languages, with the server's name."""
+    for reason, more in (
+        ("server-slow", {"seconds": "5"}),
+        ("server-flood", {"limit": 1}),
+        ("server-pages-circle", {}),
+    ):
+        error = CatalogError("mcp.json", 3, reason, server="h", **more)
+        assert "「h」" in error.message("ja")
+        assert '"h"' in error.message("en")
