@@ -54,7 +54,7 @@ _CREDENTIALS: Final = endings(
 _NO_SECRETS: Final = frozenset(
     {"page", "next", "prev", "previous", "continuation", "continue", "pagination", "paging", "sync", "cursor", "resume"}
     | {"start", "skip", "delta", "change", "idempotency", "idempotent", "confirmation", "confirm", "preview", "plan"}
-    | {"client", "request", "version", "max", "min", "stop", "search", "public", "device", "upload"}
+    | {"approval", "client", "request", "version", "max", "min", "stop", "search", "public", "device", "upload"}
 )
 """What comes before `token` where it is a mark of a place or of a request."""
 _JAPANESE: Final = (

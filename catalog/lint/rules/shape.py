@@ -79,7 +79,7 @@ SCHEMA_AMBIGUOUS: Final = Rule(
 )
 
 SCHEMA_UNKNOWN: Final = Rule(
-    "TSL109",
+    "TSL315",
     "schema-unknown",
     "strict",
     Text(
