@@ -69,6 +69,10 @@ def remove_callee(world: World) -> None:
     del world.files["closing.md"]
 
 
+def unlock(world: World) -> None:
+    world.lock = None
+
+
 def add_sibling(text: str, path: str = "new.md") -> Callable[[World], None]:
     return lambda world: world.files.update({path: text})
 
@@ -312,6 +316,51 @@ ROWS = [
         "a tool in a calling phase",
         text("(呼び出す AOP: 締め処理)", "(使う道具: hitl)"),
         {"parse": "document", "resolve": "declaration", "generate 3": "new", "link": "new", "verify": "new"},
+    ),
+    Row("a lock where there was none", World.pin, {"resolve": "options"}),
+    Row("a lock taken away", unlock, {"resolve": "options"}, before=World.pin),
+    Row(
+        "the policy of the lock",
+        lambda world: world.pin(effect_writes="block"),
+        {"resolve": "options"},
+        before=World.pin,
+    ),
+    Row(
+        "another tool locked",
+        lambda world: world.pin(),
+        {},
+        before=both(World.pin, add_tool("crm", operation("find", None, "read"))),
+    ),
+    Row(
+        "a used operation that drifts from the lock, to a warning",
+        update("ledger", "run_query", input_schema={"type": "object", "properties": {"sql": {"type": "string"}}}),
+        {"resolve": "tool-schema", "generate 2": "tool-schema", "link": "tool-schema", "verify": "tool-schema"},
+        before=World.pin,
+    ),
+    Row(
+        "a used operation that drifts from the lock, to an error",
+        update("ledger", "run_query", description="別の説明"),
+        {"resolve": "tool-schema"},
+        before=World.pin,
+    ),
+    Row(
+        "a drift approved",
+        World.pin,
+        {
+            "resolve": "options",
+            "generate 1": "new",
+            "generate 2": "new",
+            "generate 4": "new",
+            "link": "new",
+            "verify": "new",
+        },
+        before=both(World.pin, update("ledger", "run_query", description="別の説明")),
+    ),
+    Row(
+        "an operation that is not used drifts",
+        update("drive", "share", description="別の説明"),
+        {"resolve": "tool-schema"},
+        before=World.pin,
     ),
     Row("another size limit", option(max_bytes=1 << 19), {"parse": "options"}),
     Row("more rewrites allowed", option(rewrites=5), {}),

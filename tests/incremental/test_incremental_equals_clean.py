@@ -8,6 +8,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.lock import POLICIES
 from pipeline.compilation import Compilation
 from pipeline.compiler import Options
 from pipeline.generators.protocol import Generator
@@ -141,7 +142,14 @@ def edit_generator(library: Library, draw: Draw) -> None:
     library.generator = GENERATORS[draw(st.integers(0, len(GENERATORS) - 1))]()
 
 
-EDITS = [edit_text, edit_text, edit_text, edit_project, edit_catalog, edit_options, edit_generator]
+def edit_lock(library: Library, draw: Draw) -> None:
+    """Taken away, or made of what the catalog has now: later edits of the catalog drift from it."""
+    library.lock = None
+    if draw(st.integers(0, 3)):
+        library.pin(description_changed=POLICIES[draw(st.integers(0, 2))])
+
+
+EDITS = [edit_text, edit_text, edit_text, edit_project, edit_catalog, edit_lock, edit_options, edit_generator]
 
 
 def stale(compilation: Compilation) -> bool:

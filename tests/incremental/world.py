@@ -11,7 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from catalog.drift import KINDS, Kind
 from catalog.load import load_catalog
+from catalog.lock import Lock, Policy, locked_tool
+from catalog.locking import renew
 from catalog.snapshot import Catalog
 from pipeline import canonical
 from pipeline.artifacts import Fault, FenceSlot, PhaseCode, Unit
@@ -150,16 +153,28 @@ class Baking(Versioned):
 
 @dataclass
 class World:
-    """`files`: the project's documents; `entries`: the catalog's tools."""
+    """`files`: the project's documents; `entries`: the catalog's tools; `lock`: what they are compared with."""
 
     files: dict[str, str] = field(default_factory=lambda: {"weekly.md": WEEKLY, "closing.md": CLOSING})
     entries: list[Entry] = field(default_factory=office)
     generator: Generator = field(default_factory=TemplateGenerator)
     options: Options = field(default_factory=Options)
     store: Store = field(default_factory=MemoryStore)
+    lock: Lock | None = None
 
     def catalog(self) -> Catalog:
-        return catalog_of(json.dumps({"version": 1, "tools": self.entries}))
+        catalog = catalog_of(json.dumps({"version": 1, "tools": self.entries}))
+        return catalog if self.lock is None else catalog.with_lock(self.lock)
+
+    def pin(self, **policy: Policy) -> None:
+        """Lock every operation of every tool as it is now."""
+        catalog = catalog_of(json.dumps({"version": 1, "tools": self.entries}))
+        used = {tool.name: [entry.name for entry in tool.operations or ()] for tool in catalog.tools()}
+        lock = renew(None, (), used, catalog.tool, ())
+        changed = {kind.replace("_", "-"): value for kind, value in policy.items()}
+        chosen: dict[Kind, Policy] = {kind: changed.get(kind, lock.policy[kind]) for kind in KINDS}
+        tools = (locked_tool(tool.name, tool.listed, tool.operations, chosen) for tool in lock.tools)
+        self.lock = Lock((), chosen, tuple(tools))
 
     def compiler(self, store: Store | None = None) -> Compiler:
         return Compiler(self.catalog(), self.store if store is None else store, self.generator, self.options)
