@@ -14,6 +14,7 @@ from cli.trouble import Trouble
 
 WORDS = [
     "a.md", "b c.md", "-", "--", "", "ja", "json", "--out", "--out=x", "--out=", "--catalog", "--catalog=c.yaml",
+    "--org", "--org=o.yaml",
     "--mcp-config", "--format", "--format=json", "--lang", "--reuse", "--strict", "--watch", "--max-bytes", "--jobs",
     "--store", "--color", "--max_bytes", "--strict=1", "--nothing", "-x", "-h", "--help", "--forma", "1",
 ]  # fmt: skip
@@ -50,6 +51,7 @@ def by_quick_reader(arguments: list[str]) -> Options | None:
         ["check", "a.md", "--format=jsonl", "--jobs", "2", "--max-bytes", "1MiB", "--store", "s", "--color", "never"],
         ["compile", "--reuse=exact", "--mcp-config", "m.json", "--", "--odd.md", "-"],
         ["compile", "--out", "-", "a.md"],
+        ["check", "--org", "o.yaml", "a.md", "--org=p.yaml"],
     ],
 )
 def test_the_usual_lines_are_read_without_typer(line: list[str]) -> None:
@@ -101,6 +103,7 @@ def test_what_is_no_size(word: str) -> None:
         (Words(out=""), "--out"),
         (Words(store=""), "--store"),
         (Words(catalog=("",)), "--catalog"),
+        (Words(org=("",)), "--org"),
         (Words(watch=True, documents=("-",)), "-"),
         (Words(watch=True, format="sarif"), "sarif"),
     ],
