@@ -195,7 +195,7 @@ TEXTS: Final[dict[str, str]] = {
     "why.reason-tool-removed": "a tool or operation that the document looks at vanished",
     "why.reason-tool-effect": "an operation in use now reads, or now writes",
     "why.reason-callee": "a called AOP changed its name, place or calls",
-    "why.reason-options": "an option changed",
+    "why.reason-options": "an option or the lock file changed",
     "why.reason-stage-version": "the stage has another version",
     "why.reason-model": "another model writes the prose",
     "why.reason-artifact-missing": "the earlier result is not in the store",

@@ -195,7 +195,7 @@ TEXTS: Final[dict[str, str]] = {
     "why.reason-tool-removed": "文書が見ている道具や操作がなくなりました",
     "why.reason-tool-effect": "使っている操作の読み書きの別が変わりました",
     "why.reason-callee": "呼び出す AOP の名前、場所、呼び出しが変わりました",
-    "why.reason-options": "オプションが変わりました",
+    "why.reason-options": "オプションかロックファイルが変わりました",
     "why.reason-stage-version": "この段階の版が変わりました",
     "why.reason-model": "文章を書くモデルが変わりました",
     "why.reason-artifact-missing": "前の結果が置き場にありません",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from catalog.load import load_catalog
+from catalog.lock import DEFAULT_POLICY
+from catalog.own import Own
 
 from .snippets import ROOT, fences
 
@@ -42,7 +45,31 @@ def test_the_mcp_file_adds_its_servers(page: Path, tmp_path: Path) -> None:
         assert tool.operations is None
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_organisations_file_goes_over_the_shipped_catalog(page: Path, tmp_path: Path) -> None:
+    """What it removes is there to be removed, and what it replaces is replaced."""
+    (text,) = marked(page, "yaml", "organisation")
+    file = tmp_path / "aop-catalog.yaml"
+    file.write_text(text, encoding="utf-8")
+    catalog = load_catalog(cache_dir=tmp_path / "cache", own=Own((), (file,)))
+    assert catalog.tool("chatwork") is None
+    slack = catalog.tool("slack")
+    assert slack is not None
+    assert [operation.name for operation in slack.operations or ()] == ["send_message"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_default_policies_are_the_real_ones(page: Path) -> None:
+    """The table names every kind of change, with its policy."""
+    rows = re.findall(r"^\| ((?:`[a-z-]+` ?)+)\|.*\| `([a-z]+)` \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    shown = {kind: policy for kinds, policy in rows for kind in re.findall(r"`([a-z-]+)`", kinds)}
+    assert shown == dict(DEFAULT_POLICY)
+
+
 def test_both_languages_show_the_same_files() -> None:
     """The translations do not drift apart."""
-    japanese, english = ([marked(page, "yaml", "catalog"), marked(page, "json", "mcp")] for page in PAGES)
+    japanese, english = (
+        [marked(page, *words) for words in (("yaml", "catalog"), ("yaml", "organisation"), ("json", "mcp"))]
+        for page in PAGES
+    )
     assert japanese == english
