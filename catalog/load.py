@@ -17,6 +17,7 @@ from catalog.compiled import Damaged, Entry, decode
 from catalog.errors import MAX_BYTES, CatalogError
 from catalog.layers import Layer, Layers, Part, merge
 from catalog.own import Own
+from catalog.reading import read_file
 from catalog.snapshot import Catalog
 
 SHIPPED = Path(__file__).parent / "data"
@@ -163,8 +164,7 @@ def _stamp(path: Path) -> bytes:
 
 def _bytes(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_file(str(path), MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     if len(content) > MAX_BYTES:

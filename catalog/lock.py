@@ -21,6 +21,7 @@ from catalog.fold import fold
 from catalog.model import Effect
 from catalog.nodes import Json
 from catalog.own import LOCK_FILE
+from catalog.reading import read_file
 
 VERSION: Final = 1
 
@@ -85,8 +86,7 @@ def locked_tool(
 def read_lock(path: Path) -> Lock | None:
     """None where there is none. Raises CatalogError for one that cannot be read or is not right, at its line."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_file(str(path), MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -16,6 +16,7 @@ from catalog.json_reader import read_json
 from catalog.mcp_config import read_servers
 from catalog.mcp_connection import Connection, read_connections
 from catalog.nodes import Fault, Node
+from catalog.reading import read_file
 from catalog.yaml_reader import read_yaml
 
 T = TypeVar("T")
@@ -52,7 +53,7 @@ def connections_in(path: Path, names: Sequence[str], environment: Mapping[str, s
     Raises CatalogError.
     """
     try:
-        content = path.read_bytes()[: MAX_BYTES + 1]
+        content = read_file(str(path), MAX_BYTES + 1)
     except OSError as error:
         raise CatalogError(str(path), None, "file-unreadable", detail=error.strerror or str(error)) from error
     if len(content) > MAX_BYTES:

@@ -30,6 +30,8 @@ def single(name: str, out: Path = Path(DEFAULT_OUT)) -> Named:
     """The one document that `name` is. Raises Trouble for a folder or what is not there, OSError."""
     if name == STDIN:
         return Named(STDIN, "")
+    if not name:
+        raise Trouble("discover.no-name")
     if is_shell_pipe(name):
         return Named(name, name)
     if Path(name).is_dir():

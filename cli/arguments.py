@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
+from cli.reading import LARGEST
 from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
 from pipeline.document.source import DEFAULT_MAX_BYTES
@@ -94,7 +95,7 @@ def read_setting(
         org=read_org(org, environment),
         mcp_config=read_path("--mcp-config", mcp_config),
         lang=read_lang(lang, environment),
-        max_bytes=DEFAULT_MAX_BYTES if max_bytes is None else read_size("--max-bytes", max_bytes),
+        max_bytes=DEFAULT_MAX_BYTES if max_bytes is None else min(LARGEST, read_size("--max-bytes", max_bytes)),
     )
 
 

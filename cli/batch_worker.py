@@ -146,7 +146,8 @@ class Worker(Generic[T]):
             try:
                 self._compiler.store.flush()
             except StoreError as error:
-                return [Answer(None, Broken(item.document.path, error)) for item in items]
+                pairs = zip(items, answers, strict=True)
+                return [Answer(answer.survey, Broken(item.document.path, error)) for item, answer in pairs]
             self._gathered, self._flushed = 0, time.monotonic()
         return answers
 
@@ -156,9 +157,9 @@ class Worker(Generic[T]):
 
     def _answering(self, item: Item) -> Steps[Answer[T]]:
         path = item.document.path
+        survey = item.survey
         try:
             source = Input(path, item.read())
-            survey = item.survey
             if survey is None:
                 survey = self._compiler.survey(source, item.known)
                 if item.place is None or survey.document.calls:
@@ -170,7 +171,8 @@ class Worker(Generic[T]):
             )
             return Answer(replace(survey, step=None), Compiled(path, self._job.render(compilation)))
         except SYSTEM_FAULTS as error:
-            return Answer(None, Broken(path, error))
+            # That its output cannot be written is no reason to refuse those that call it.
+            return Answer(None if survey is None else replace(survey, step=None), Broken(path, error))
 
     def close(self) -> None:
         """Raises StoreError."""

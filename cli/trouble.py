@@ -15,6 +15,7 @@ _REASONS: Final[dict[int | None, str]] = {
     errno.EACCES: "errno.denied",
     errno.EPERM: "errno.denied",
     errno.ESPIPE: "errno.not-a-file",
+    errno.ENXIO: "errno.not-a-file",  # a socket
     errno.EISDIR: "errno.folder",
     errno.ENOTDIR: "errno.not-a-folder",
     errno.EEXIST: "errno.exists",

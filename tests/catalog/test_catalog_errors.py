@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import string
 from pathlib import Path
@@ -198,6 +199,20 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
     error = refused(tmp_path / name)
     assert (error.reason, error.line) == ("file-unreadable", None)
     assert error.message("ja").startswith(str(tmp_path / name) + ": ")
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+    """Neither as a catalog nor as an `mcpServers` file; but what a shell puts in place of `<(command)` is read."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert refused(pipe).arguments == {"detail": "not a file"}
+    with pytest.raises(CatalogError, match="not a file"):
+        load_catalog(mcp_config=pipe)
+    reader, writer = os.pipe()
+    os.write(writer, STOCK.encode())
+    os.close(writer)
+    assert load_catalog([Path(f"/dev/fd/{reader}")]).tool("zaiko") is not None
+    os.close(reader)
 
 
 def test_a_name_with_a_nul_is_unreadable_too() -> None:

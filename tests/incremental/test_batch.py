@@ -245,6 +245,25 @@ def test_what_cannot_be_published_is_broken_and_not_remembered(tmp_path: Path, c
     assert receipts(list(compile_many(documents, good, processes=2))) == [["written", d.path] for d in documents]
 
 
+class RefusingCallees:
+    def __call__(self, compilation: Compilation) -> Json:
+        if compilation.path.endswith("8.md"):
+            raise OSError(28, "No space left on device", "build")
+        return publish(compilation)
+
+
+@pytest.mark.parametrize("count", [20, MANY])
+def test_what_cannot_be_published_can_still_be_called(tmp_path: Path, count: int) -> None:
+    """Its name is known: those that call it are not told that there is no such document."""
+    documents = library(count)
+    refusing_some = Job(
+        partial(FileStore, tmp_path), CATALOG, TemplateGenerator(), Options(), show, publish=RefusingCallees()
+    )
+    outcomes = list(compile_many(documents, refusing_some, processes=2))
+    assert [o.path for o in outcomes if isinstance(o, Broken)] == [f"d{n}.md" for n in range(8, count, 10)]
+    assert {o.value[0] for o in outcomes if isinstance(o, Compiled)} == {"succeeded"}
+
+
 def receipt_of(compilation: Compilation) -> Json:
     return compilation.receipt
 

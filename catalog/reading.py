@@ -1,0 +1,44 @@
+"""Reading a file that somebody named: never more of it than makes sense, and never a wait for a writer that may not
+come."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+_SHELL_PIPES = ("/dev/fd/", "/proc/self/fd/")
+_STDIN = "/dev/stdin"
+
+
+def is_shell_pipe(path: str) -> bool:
+    """Whether it is what a shell puts in place of `<(command)`, or standard input: a pipe whose writer is there."""
+    return path == _STDIN or path.startswith(_SHELL_PIPES)
+
+
+def read_file(path: str, most: int) -> bytes:
+    """At most `most` of the file's bytes. Raises OSError with the path, also for what is no file (with errno ESPIPE):
+    to read a named pipe or a device could take for ever."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise _refusal(errno.EISDIR, path)
+        if not stat.S_ISREG(mode):
+            if not is_shell_pipe(path):
+                raise _refusal(errno.ESPIPE, path)
+            os.set_blocking(descriptor, True)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data: bytes | None = file.read(most)
+        if data is None:  # what the system calls a file, and is a queue: the kernel's messages
+            raise _refusal(errno.ESPIPE, path)
+        return data
+    except OSError as error:
+        raise _refusal(error.errno, path) from error
+    finally:
+        os.close(descriptor)
+
+
+def _refusal(number: int | None, path: str) -> OSError:
+    why = "not a file" if number == errno.ESPIPE else os.strerror(number or errno.EIO)
+    return OSError(number, why, path)
