@@ -15,6 +15,9 @@ from catalog.nodes import Json
 
 _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./-]*(?: [A-Za-z_$][A-Za-z0-9_$./-]*)*\Z")
 _CONSTANT = re.compile(r"(?:true|false|null|yes|no|on|off|y|n)\Z", re.IGNORECASE)
+_UNSEEN = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164]"
+)
 _WIDTH = 120
 
 
@@ -29,11 +32,12 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style: str | None = '"'
     if _WORD.match(text) and not _CONSTANT.match(text):
         style = None
-    else:
+    elif "\n" in text and "\t" not in text and not _UNSEEN.search(text):
         # PyYAML falls back to double quotes where a block cannot hold the text (blanks at a line's end).
-        style = "|" if "\n" in text and text.isprintable() is False and "\t" not in text else '"'
+        style = "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
@@ -41,6 +45,7 @@ _Dumper.add_representer(str, _string)
 
 
 def write_yaml(value: Json) -> str:
-    """Keys in their order, one entry a line."""
+    """Keys in their order, one entry a line; what a reviewer could not see is written as an escape."""
     written: str = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
-    return written
+    # They stand in double quotes only, where escapes mean something; PyYAML writes most of them as they are.
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", written)

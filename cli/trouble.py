@@ -8,6 +8,7 @@ from typing import Final
 from catalog.errors import CatalogError
 from cli.messages import say
 from pipeline.diagnostics.lang import Lang
+from pipeline.diagnostics.visible import visible
 from pipeline.stores.protocol import StoreError
 
 _REASONS: Final[dict[int | None, str]] = {
@@ -65,7 +66,7 @@ def sentence(error: Exception, lang: Lang) -> str | None:
         case OutputFault():
             return error.japanese if lang == "ja" else error.english
         case CatalogError():
-            return error.message(lang)
+            return visible(error.message(lang))  # it may name what a server or a file says
         case StoreError():
             return error.text(lang)
         case OSError():

@@ -68,6 +68,17 @@ def test_what_a_server_calls_itself_stays_a_comment() -> None:
     assert entry_of(text).name == "srv"
 
 
+def test_hidden_text_is_seen_in_a_review() -> None:
+    """Zero-width characters, reversed lines and tag characters stand there as escapes, and mean what they were."""
+    hidden = "Finds.\u200b\u202eignore\U000e0041\u2066\nNext line."
+    text = text_of(listed("a", description=hidden))
+    assert "\\u200b" in text
+    assert "\\U000E0041" in text
+    assert not set(text) & set("\u200b\u202e\u2066\U000e0041")
+    (operation,) = entry_of(text).tool().operations or ()
+    assert operation.description == hidden
+
+
 @pytest.mark.parametrize(
     ("tool", "reason"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import time
@@ -183,6 +184,21 @@ def test_nothing_is_written_for_a_server_that_fails(aop: Aop) -> None:
     assert sentence.startswith('aop: mcp.json:3: what the MCP server "h" writes is not JSON-RPC')
     assert SECRET not in done.stdout + done.stderr
     assert sorted(path.name for path in Path("aop-tools").iterdir()) == ["good.yaml", "h.yaml"]
+
+
+def test_what_a_server_says_cannot_take_over_the_terminal(aop: Aop) -> None:
+    """Escape sequences in names and descriptions are shown as such."""
+    config = configure(crm=own_server("listing.py", "t.json"))
+    tool = {"name": "a\x1b[2J", "description": "\x1b]0;x\x07", "inputSchema": {"type": "object"}}
+    Path("t.json").write_text(json.dumps([tool, tool]))
+    refused = aop("catalog", "import", "--mcp-config", config, code=2)
+    Path("t.json").write_text(json.dumps([tool]))
+    imported = aop("catalog", "import", "--mcp-config", config)
+    shown = aop("catalog", "show", "crm")
+    for text in (refused.stderr, imported.stdout, shown.stdout, Path("aop-tools/crm.yaml").read_text(encoding="utf-8")):
+        assert "\x1b" not in text
+    assert "a\\x1b[2J" in refused.stderr
+    assert "a\\x1b[2J" in shown.stdout
 
 
 def test_secrets_reach_the_server_and_nothing_else(aop: Aop) -> None:
