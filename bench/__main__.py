@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from bench import compiling, loading, stores
+from bench import compiling, loading, stores, suggesting
 
 stores.main()
 print()
 loading.main()
+print()
+suggesting.main()
 print()
 compiling.main()
