@@ -30,24 +30,22 @@ def is_generic(word: str) -> bool:
 
 
 def barer(word: str) -> Iterator[str]:
-    """A loosened word with less and less around what it says: `クラウド会計システム` is 会計システム, then 会計."""
-    for beginning in (*_BEGINNINGS, *_HONORIFICS):
-        if word.startswith(beginning) and len(word) >= len(beginning) + 2:
-            if len(beginning) > 1 or has_kanji(word[1]):
-                word = word[len(beginning) :]
-                yield word
-            break
-    for _ in range(_MOST_ENDINGS):
-        shorter = _without(word, _ENDINGS, 2)
-        if shorter == word:
-            return
-        word = shorter
-        yield word
+    """A loosened word with less and less around what it says: `クラウド会計システム` is クラウド会計, then 会計."""
+    forms = [word]
+    while len(forms) <= _MOST_ENDINGS and (shorter := _without(forms[-1], _ENDINGS, 2)) != forms[-1]:
+        forms.append(shorter)
+    yield from forms[1:]
+    for form in forms:
+        for beginning in (*_BEGINNINGS, *_HONORIFICS):
+            if form.startswith(beginning) and len(form) >= len(beginning) + 2:
+                if len(beginning) > 1 or has_kanji(form[1]):
+                    yield form[len(beginning) :]
+                break
 
 
 def without_thing(word: str) -> str:
     """`タスク管理ツール` is タスク管理, if what is left says enough."""
-    return _without(word, _THINGS, 4)
+    return _without(word, _THINGS, 4) if word.endswith(_THINGS) else word
 
 
 def _without(word: str, endings: tuple[str, ...], least: int) -> str:

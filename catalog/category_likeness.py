@@ -7,14 +7,16 @@ from typing import Final
 from rapidfuzz.distance import OSA
 
 from catalog.affixes import barer, is_generic
-from catalog.slips import allowed_edits
+from catalog.category_words import CategoryWord, CategoryWords, Target, content
+from catalog.slips import close_words
 from catalog.sounds import sound, sounds_alike
-from catalog.word_index import EQUAL, CategoryWords, Target, Word, WordIndex, content
-from catalog.words import has_kanji, joined_content, loose, runs, singular
+from catalog.word_index import WordIndex
+from catalog.words import joined_content, loose, runs, singular
 
 SURE: Final = 84
 """From here on a category is meant; below, likeness only orders the categories that there are."""
 
+EQUAL: Final = 100
 _CORE: Final = 99
 _BARE: Final = 96
 _INITIALS: Final = 93
@@ -22,6 +24,7 @@ _HEARD: Final = 92
 _SLIP: Final = 92
 _ELSEWHERE: Final = 88
 _PIECE: Final = 86
+_MODIFIER: Final = 75
 _INSIDE: Final = 70
 _ALIKE: Final = 60
 _LESS_FOR_A_HINT: Final = 2
@@ -39,73 +42,85 @@ class CategoryQuery:
         self._index = index
         self._query = singular(loose(written)[:_MAX_LENGTH])
         self._core = singular(joined_content(pieces))
-        self._bare = frozenset(singular(form) for form in barer(self._core))
-        self._pieces = content(pieces)
+        self._bare = tuple(dict.fromkeys(singular(form) for form in barer(self._core)))
+        said = content(pieces)
+        self._pieces = frozenset(said)
+        self._head = said[-1] if said else ""
         self._sound = sound(singular(written.lower()))
         self._ascii = self._query.isascii()
-        self._kanji = has_kanji(self._query)
         self._elsewhere = self._known_elsewhere()
 
     def surely(self, tool: str) -> tuple[Target, float] | None:
         """The category of `tool` that the word means, and how sure that is; None if none."""
-        if not self._query or is_generic(self._query):
+        categories = self._index.category_words(tool)
+        meant = self._meant(categories)
+        if not meant:
             return None
-        found = [(self._meant(category), category.target) for category in self._index.categories.get(tool, ())]
-        best = max(found, key=lambda each: each[0], default=(0.0, Target("", tool)))
-        return (best[1], best[0]) if best[0] >= SURE else None
+        place = max(meant, key=lambda each: (meant[each], -each))
+        least = _CORE if is_generic(self._query) else SURE
+        return (categories.targets[place], meant[place]) if meant[place] >= least else None
 
     def likenesses(self, tool: str) -> list[float]:
         """In the order of the tool's categories."""
-        categories = self._index.categories.get(tool, ())
-        if not self._query:
-            return [0.0] * len(categories)
-        return [max(self._meant(each), max(map(self._alike, each.words))) for each in categories]
+        categories = self._index.category_words(tool)
+        likenesses = [0.0] * len(categories.targets)
+        if self._query:
+            for word in categories.words:
+                likenesses[word.place] = max(likenesses[word.place], self._alike(word.text))
+        for place, likeness in self._meant(categories).items():
+            likenesses[place] = max(likenesses[place], likeness)
+        return likenesses
 
-    def _meant(self, category: CategoryWords) -> float:
-        best = 0.0
-        for place, word in enumerate(category.words):
-            likeness = self._word(word)
+    def _meant(self, categories: CategoryWords) -> dict[int, float]:
+        """By the category's place: those that may well be meant."""
+        found: dict[int, float] = {}
+
+        def note(word: CategoryWord, likeness: float) -> None:
             # A name and a title say what a category is; a hint (`アプリのレコード`) may only mention another one.
-            best = max(best, likeness - _LESS_FOR_A_HINT if place > 1 and likeness < _CORE else likeness)
-        if best < _INITIALS and self._query == category.initials:
-            return _INITIALS
-        return _ELSEWHERE if best < _ELSEWHERE and self._shared(category) else best
+            worth = likeness - _LESS_FOR_A_HINT if word.hint and likeness < _CORE else likeness
+            found[word.place] = max(worth, found.get(word.place, 0))
 
-    def _word(self, word: Word) -> float:
-        """How surely the word is meant; 0 for what is at best alike."""
-        if word.text == self._query:
-            return EQUAL
-        if word.core == self._core:
-            return _CORE
-        if word.core in self._bare or word.text in self._bare:
-            return _BARE
-        best = 0.0
-        if word.sound.length == self._sound.length >= _LEAST_CONSONANTS and self._ascii != word.text.isascii():
-            pair = (self._sound, word.sound) if self._ascii else (word.sound, self._sound)
-            best = _HEARD if sounds_alike(*pair) else 0.0
-        return max(best, self._common(word), self._slip(word))
+        for form, likeness in ((self._query, EQUAL), (self._core, _CORE), *((bare, _BARE) for bare in self._bare)):
+            for word in categories.by_form.get(form, ()):
+                note(word, likeness)
+        for word in categories.by_sound.get(self._sound.consonants, ()):
+            if self._heard(word):
+                note(word, _HEARD)
+        for piece in self._pieces:
+            for word in categories.by_piece.get(piece, ()):
+                note(word, self._common(word))
+        for position, edits in close_words(self._query, categories.texts):
+            note(categories.words[position], _SLIP - 4 * edits)
+        if self._query in categories.initials:
+            place = categories.initials[self._query]
+            found[place] = max(_INITIALS, found.get(place, 0))
+        if self._elsewhere:
+            # Another tool's category of that word has a word of this one (`jira の 課題`: both have `issues`).
+            for place, siblings in enumerate(categories.siblings):
+                if not self._elsewhere.isdisjoint(siblings):
+                    found[place] = max(_ELSEWHERE, found.get(place, 0))
+        return found
 
-    def _common(self, word: Word) -> float:
-        """Whole words of one that are all of the other."""
+    def _heard(self, word: CategoryWord) -> bool:
+        if self._sound.length < _LEAST_CONSONANTS or self._ascii == word.text.isascii():
+            return False
+        return sounds_alike(self._sound, word.sound) if self._ascii else sounds_alike(word.sound, self._sound)
+
+    def _common(self, word: CategoryWord) -> float:
+        """Whole words of one that are all of the other; less where the other is about something else, as
+        `チャットのタスク` is for `チャット`."""
         common = self._pieces & word.pieces
-        if not common or not (len(common) == len(self._pieces) or len(common) == len(word.pieces)):
+        if len(common) < min(len(self._pieces), len(word.pieces)):
             return 0.0
-        return _PIECE + 8 * sum(map(len, common)) / sum(map(len, self._pieces | word.pieces))
+        least = _PIECE if self._head == word.head else _MODIFIER
+        return least + 8 * sum(map(len, common)) / sum(map(len, self._pieces | word.pieces))
 
-    def _slip(self, word: Word) -> float:
-        """Few edits away."""
-        most = allowed_edits(min(len(word.text), len(self._query)), self._kanji or word.kanji)
-        if abs(len(word.text) - len(self._query)) > most or not most:
-            return 0.0
-        edits = OSA.distance(word.text, self._query, score_cutoff=most)
-        return _SLIP - 4 * edits if edits <= most else 0.0
-
-    def _alike(self, word: Word) -> float:
+    def _alike(self, text: str) -> float:
         """Part of it, or as many letters in common as there are: this only orders."""
-        shorter, longer = sorted((word.text, self._query), key=len)
+        shorter, longer = sorted((text, self._query), key=len)
         if len(shorter) > 1 and shorter in longer:
             return _INSIDE + 8 * len(shorter) / len(longer)
-        return _ALIKE * OSA.normalized_similarity(word.text, self._query)
+        return _ALIKE * OSA.normalized_similarity(text, self._query)
 
     def _known_elsewhere(self) -> frozenset[Target]:
         """The categories of any tool that the word is a word of."""
@@ -114,9 +129,3 @@ class CategoryQuery:
             if found:
                 return found
         return frozenset()
-
-    def _shared(self, category: CategoryWords) -> bool:
-        """Whether one of those has a word of this one (`jira の 課題`: both have `issues`)."""
-        if not self._elsewhere:
-            return False
-        return any(not self._elsewhere.isdisjoint(self._index.words[word.text]) for word in category.words)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from catalog.words import has_kanji
+
+_KEYS: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_ALIKE_BY_EAR: Final = ("lr", "bv", "sz", "cs", "ck", "kq", "au", "ou", "ei", "iy", "mn", "uw", "fh", "jz", "gj")
+_CONFUSED: Final = frozenset(frozenset(pair) for row in (*_KEYS, *_ALIKE_BY_EAR) for pair in pairwise(row))
 
 
 class Slip(NamedTuple):
@@ -28,13 +33,19 @@ def find_slips(query: str, words: Sequence[str]) -> Iterator[Slip]:
         shorter = min(len(word), len(query))
         if edits == 0 or edits > allowed_edits(shorter, has_kanji(word) or has_kanji(query)):
             continue
-        place = _exchanged(word, query) if edits == 1 else None
-        if _another_word(word, query, edits, place):
+        if _another_word(word, query, edits):
             continue
-        # An English word of five letters becomes too many others when one is exchanged (block, black), a longer one
-        # when two are (projects, protests).
-        weak = len(query) < 6 and word.isascii() if place is not None else edits > 1 and shorter < 10
-        yield Slip(word, 92 - 6 * edits - 2 * max(0, 6 - shorter), weak)
+        # Two letters wrong make another word of most that are not long (projects, protests).
+        yield Slip(word, 92 - 6 * edits - 2 * max(0, 6 - shorter), weak=edits > 1 and shorter < 10)
+
+
+def close_words(query: str, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The positions of the words that so few edits (second) make of `query`, in a small choice: no other is meant."""
+    most = allowed_edits(len(query), has_kanji(query))
+    if most:
+        for word, edits, position in extract(query, words, scorer=OSA.distance, score_cutoff=most, limit=None):
+            if 0 < edits <= allowed_edits(min(len(word), len(query)), has_kanji(word) or has_kanji(query)):
+                yield position, edits
 
 
 def allowed_edits(length: int, kanji: bool) -> int:
@@ -44,11 +55,14 @@ def allowed_edits(length: int, kanji: bool) -> int:
     return 0 if length < 4 else 1 if length < 8 else 2 if length < 12 else 3
 
 
-def _another_word(word: str, query: str, edits: int, place: int | None) -> bool:
-    """One letter exchanged makes another word of a very short one (zoom, room). The first letter is seldom wrong, and
-    with others it makes another word (black, older, research)."""
-    if place is not None and (len(word) < 5 or (place == 0 and (len(word) < 7 or word.isascii()))):
-        return True
+def _another_word(word: str, query: str, edits: int) -> bool:
+    """One letter exchanged makes another word of a short one (zoom, room), unless by a slip to the next key or by ear.
+    The first letter is seldom wrong, and with others it makes another word (black, older, research)."""
+    place = _exchanged(word, query) if edits == 1 else None
+    if place is not None:
+        if len(word) < 5 or (place == 0 and (len(word) < 7 or word.isascii())):
+            return True
+        return word.isascii() and len(word) < 7 and frozenset((word[place], query[place])) not in _CONFUSED
     if word[0] == query[0] or word[:2] == query[1::-1]:
         return False
     return edits > 1 or (word.isascii() and min(len(word), len(query)) < 7)

@@ -23,7 +23,7 @@ MAX_SUGGESTIONS = 5
 
 NO_ADDRESSES: Final[Mapping[str, str]] = MappingProxyType({})
 
-SUGGESTIONS_VERSION = "2"
+SUGGESTIONS_VERSION = "3"
 """Raise it when the same catalog would suggest something else."""
 
 

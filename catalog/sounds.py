@@ -1,8 +1,8 @@
 """Whether a katakana word and an English one may be the same word, heard: `スプレッドシート`, `spreadsheet`.
 
 Both are reduced to the consonants that Japanese keeps of an English word. What Japanese does not tell apart (`l` and
-`r`, `b` and `v`, `s` and `z`) is one; an `r` that is not heard in Japanese (`calendar`, `record`) is a vowel. The vowels
-must only be possible: English spelling says little about them (`black` is no `ブロック`).
+`r`, `b` and `v`, `s` and `z`) is one; an `r` that is not heard in Japanese (`calendar`, `record`) is a vowel. The
+vowels must only be possible: English spelling says little about them, but `black` is no `ブロック`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROWS: Final = {
 }
 _SYLLABLES: Final = {
     **{kana: consonant + vowel for consonant, row in _ROWS.items() for kana, vowel in zip(row, "aiueo", strict=True)},
-    **{"ヤ": "a", "ユ": "u", "ヨ": "o", "ワ": "a", "ヲ": "o", "ン": "n", "ヴ": "bu"},
+    **dict(zip("ヤユヨワヲンヴ", ("a", "u", "o", "a", "o", "n", "bu"), strict=True)),
 }
 _SMALL: Final = dict(zip("ァィゥェォャュョ", "aiueoauo", strict=True))
 _SILENT: Final = re.compile("[ッー・]|ン(?=[ナニヌネノ])")

@@ -1,10 +1,10 @@
 """What somebody may have meant by a word that is no tool (T5) or no category of its tool (T6).
 
-Only the catalog's words decide. One is *found* in what was written when it is equal (after `words.loose`), a plural, the
-same but for what people add to any word (`会計システム`), sounds alike in the other script, is cut short, is a close
-spelling, or stands in it as a whole word (`メール送信`). A tool's word and a word of one of its categories together
-(`Googleカレンダー`) mean that category. Kinds of likeness are told apart by a score from 0 to 100; the numbers only order
-them and cut off noise.
+Only the catalog's words decide. One is *found* in what was written when it is equal (after `words.loose`), a plural,
+the same but for what people add to any word (`会計システム`), sounds alike in the other script, is cut short, is a
+close spelling, or stands in it as a whole word (`メール送信`). A tool's word and a word of one of its categories
+together (`Googleカレンダー`) mean that category. Kinds of likeness are told apart by a score from 0 to 100; the numbers
+only order them and cut off noise. `python -m tests.catalog.measure_suggestions` says how often they are right.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Final
 
 from catalog.affixes import barer
 from catalog.category_likeness import CategoryQuery
+from catalog.category_words import Target
 from catalog.compiled import Entry
 from catalog.fold import fold
 from catalog.model import Tool
 from catalog.slips import find_slips
-from catalog.word_index import EQUAL, LESS, PLURAL, Target, WordIndex
+from catalog.word_index import EQUAL, LESS, PLURAL, WordIndex
 from catalog.words import has_kanji, is_hiragana, joined, joined_content, loose, runs, singular
 
 _MAX_LENGTH: Final = 64
@@ -64,10 +65,12 @@ class Suggester:
         scores = _best(self._likenesses(name, query))
         spoken_for = self._spoken_for(scores, category) if category else {}
         # The の may be part of a word (`会議の録画`) that no tool but a category has.
-        whole = _best(self._equal(f"{name}の{category}")) if category else {}
+        whole = _best(self._whole(f"{name}の{category}")) if category else {}
         least = max(scores.values(), default=0) - _NOISE_BELOW_BEST
         found = {target: score for target, score in scores.items() if score >= least}
-        ranked = (target.text for each in (spoken_for, whole, found) for target in _ranked(each))
+        tools = {target.tool for target in spoken_for}
+        others = {target: score for target, score in whole.items() if target.tool not in tools}
+        ranked = (target.text for each in (spoken_for, others, found) for target in _ranked(each))
         return tuple(dict.fromkeys(ranked))
 
     def _spoken_for(self, scores: dict[Target, float], written: str) -> dict[Target, float]:
@@ -84,6 +87,12 @@ class Suggester:
                 found[target] = score
         return found
 
+    def _whole(self, phrase: str) -> Scored:
+        query = loose(phrase)
+        if len(query) <= _MAX_LENGTH:
+            yield from self._equal(phrase)
+            yield from self._compounds(query, runs(phrase))
+
     def _likenesses(self, name: str, query: str) -> Scored:
         yield from self._equal(name)
         for target in self._index.heard(name):
@@ -98,11 +107,14 @@ class Suggester:
     def _equal(self, name: str) -> Scored:
         """Words that are the same but for plural, particles, and what people add to any word."""
         words = self._index.words
-        query, content = loose(name), joined_content(runs(name))
+        pieces = runs(name)
+        query, content = loose(name), joined_content(pieces)
         yield from words.get(query, {}).items()
         for form in (singular(query), content):
             yield from ((target, min(worth, PLURAL)) for target, worth in words.get(form, {}).items())
-        for form in barer(content):
+        # `請求書を送る` is about 請求書.
+        acted_on = (joined_content(pieces[: pieces.index("を")]),) if "を" in pieces else ()
+        for form in (*acted_on, *barer(content)):
             known = words.get(singular(form), {})
             yield from ((target, LESS) for target, worth in known.items() if worth >= LESS)
             if known:
@@ -120,7 +132,7 @@ class Suggester:
 
     def _contained(self, query: str, pieces: tuple[str, ...]) -> Scored:
         """Words that stand in the query as whole runs of script, or begin or end it and make up at least half of it."""
-        found = {word: False for word, _ in _windows(pieces) if len(word) < len(query) <= 5 * len(word)}
+        found = {word: False for _, _, word in _windows(pieces) if len(word) < len(query) <= 5 * len(word)}
         for length in range((len(query) + 1) // 2, len(query) - 1):
             for word in (query[:length], query[-length:]):
                 if length >= (5 if word.isascii() else 3 if has_kanji(word) else 4):
@@ -141,19 +153,25 @@ class Suggester:
 
     def _compounds(self, query: str, pieces: tuple[str, ...]) -> Scored:
         """Categories named together with their tool, as words of their own or without a seam."""
-        splits = {(word, rest): None for word, rest in _windows(pieces) if rest}
+        for start, end, word in _windows(pieces):
+            if word in self._index.words:
+                yield from self._with_tool(word, joined_content((*pieces[:start], *pieces[end:])))
         for seam in range(2, len(query) - 1):
-            splits[query[:seam], query[seam:]] = splits[query[seam:], query[:seam]] = None
-        for word, rest in splits:
-            known = self._index.words.get(word, {})
-            tools = [(target.tool, worth) for target, worth in known.items() if not target.category]
-            if tools:
-                asked = CategoryQuery(rest, self._index)
-                for tool, worth in tools:
-                    meant = asked.surely(tool)
-                    # A piece of a tool's name is less than the name (`freee_sales`): there the rest must be a word.
-                    if meant is not None and (worth >= LESS or meant[1] >= EQUAL):
-                        yield meant[0], _COMPOUND - (EQUAL - meant[1]) / 4
+            head, tail = query[:seam], query[seam:]
+            yield from self._with_tool(head, tail)
+            yield from self._with_tool(tail, head)
+
+    def _with_tool(self, word: str, rest: str) -> Scored:
+        """What `rest` means with the tools that `word` is a word of."""
+        known = self._index.words.get(word, {})
+        tools = [(target.tool, worth) for target, worth in known.items() if not target.category]
+        if tools and rest:
+            asked = CategoryQuery(rest, self._index)
+            for tool, worth in tools:
+                meant = asked.surely(tool)
+                # A piece of a tool's name is less than the name (`freee_sales`): there the rest must be a word.
+                if meant is not None and (worth >= LESS or meant[1] >= EQUAL):
+                    yield meant[0], _COMPOUND - (EQUAL - meant[1]) / 4
 
 
 def _best(scored: Scored) -> dict[Target, float]:
@@ -167,11 +185,11 @@ def _ranked(scores: dict[Target, float]) -> list[Target]:
     return [target for _, target in sorted((-score, target) for target, score in scores.items())]
 
 
-def _windows(pieces: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Neighbouring pieces as one word, at least two letters and not hiragana alone, and what is left beside it."""
+def _windows(pieces: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    """From, to and what it says: neighbouring pieces as one word, at least two letters and not hiragana alone."""
     if 1 < len(pieces) <= _MAX_RUNS:
         for start in range(len(pieces)):
             for end in range(start + 1, len(pieces) + 1):
                 word = joined(pieces[start:end])
                 if len(word) > 1 and not (end == start + 1 and is_hiragana(pieces[start])):
-                    yield word, joined_content((*pieces[:start], *pieces[end:]))
+                    yield start, end, word
