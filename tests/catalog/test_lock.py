@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from catalog.drift import KINDS, Drift, Facts, Kind, digest
 from catalog.errors import CatalogError
+from catalog.load import load_catalog
 from catalog.lock import DEFAULT_POLICY, POLICIES, Lock, Policy, lock_of, locked_tool, read_lock
 from catalog.lock_file import store_lock, write_lock
 from catalog.lock_messages import LOCK_MESSAGES
@@ -63,6 +65,15 @@ def test_any_lock_is_read_back(
     ]
     lock = Lock(tuple(documents), chosen, tuple(sorted(made, key=lambda tool: tool.name)))
     assert lock_of(PATH, write_lock(lock).encode()) == lock
+
+
+def test_a_catalog_is_sent_to_another_process_with_its_lock() -> None:
+    """As a large compile does."""
+    catalog = load_catalog([]).with_lock(lock_of(PATH, write_lock(LOCK).encode()))
+    sent = pickle.loads(pickle.dumps(catalog))  # noqa: S301 — our own
+    assert sent.digest == catalog.digest != load_catalog([]).digest
+    assert sent.locked("ＳＬＡＣＫ") == SLACK
+    assert sent.locked("other") is None
 
 
 def test_no_lock_is_none(tmp_path: Path) -> None:
