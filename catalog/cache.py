@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 from catalog.compiled import Section
+from catalog.writing import replace_file, sweep
 
 LOADER_VERSION = "4"
 """Raise it when the same files would be compiled into something else."""
@@ -41,15 +41,9 @@ def _read(path: Path, offset: int, length: int) -> bytes:
 def write(folder: Path, key: str, content: bytes) -> bool:
     """Atomically: other processes see the whole file or none. False where the folder cannot be written."""
     path = folder / f"catalog-{key}.jsonl"
-    scratch = folder / f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            scratch.write_bytes(content)
-            scratch.replace(path)
-        finally:
-            with contextlib.suppress(OSError):
-                scratch.unlink(missing_ok=True)
+        replace_file(path, content)
     except OSError:
         return False
     with contextlib.suppress(OSError):
@@ -58,6 +52,7 @@ def write(folder: Path, key: str, content: bytes) -> bool:
 
 
 def _prune(folder: Path, newest: Path) -> None:
+    sweep(folder)
     others = [path for path in folder.glob("catalog-*.jsonl") if path != newest]
     others.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for path in others[KEEP - 1 :]:

@@ -6,7 +6,6 @@ It holds no address and no secret: those stay in the `mcpServers` file, which gi
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from pathlib import Path
@@ -20,6 +19,7 @@ from catalog.errors import CatalogError
 from catalog.fold import fold
 from catalog.live import Limits, ListedTool, Listing, ServerFault
 from catalog.nodes import MAX_DEPTH, Fault, Json
+from catalog.writing import replace_file, sweep
 from catalog.yaml_reader import read_yaml
 from catalog.yaml_writer import write_yaml
 
@@ -121,12 +121,8 @@ def store(folder: Path, name: str, text: str) -> tuple[Path, Stored]:
         if before == text.encode():
             return path, "same"
     folder.mkdir(parents=True, exist_ok=True)
-    scratch = folder / f".{path.name}.{os.getpid()}"
-    try:
-        scratch.write_bytes(text.encode())
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    sweep(folder)
+    replace_file(path, text.encode())
     return path, "new" if before is None else "changed"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from catalog.drift import KINDS, Facts
 from catalog.lock import VERSION, Lock, LockedTool
 from catalog.nodes import Json
+from catalog.writing import replace_file, sweep
 
 _compact = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(", ", ": ")).encode
 
@@ -34,12 +34,8 @@ def store_lock(path: Path, lock: Lock) -> bool:
             return False
     except FileNotFoundError:
         pass
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        scratch.write_bytes(content)
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    sweep(path.parent)
+    replace_file(path, content)
     return True
 
 

@@ -81,9 +81,11 @@ class Compiling:
 
     def _publisher(self, selection: Selection, stdin: bytes) -> Publisher:
         # Loaded here because `aop check` writes nothing.
+        from catalog.writing import sweep  # noqa: PLC0415
         from cli.publishing import Publisher  # noqa: PLC0415
         from pipeline.folders import folders  # noqa: PLC0415
 
+        sweep(self._options.out)
         # A file's folder is called after the file, that of standard input after what it holds.
         named = [(path, self._name(stdin) if path == STDIN else "") for path, _ in selection.documents]
         chosen = folders(named)

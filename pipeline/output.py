@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import shutil
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from catalog.writing import beside, sweep, write_new
 from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
 from pipeline.diagnostics.lang import Lang
 from pipeline.generators.protocol import GeneratorIdentity
@@ -90,25 +91,32 @@ def files_of(
     }
 
 
+_ATTEMPTS = 5
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> bool:
     """Have `folder` hold these files; others in it stay. Returns whether anything was written. Raises OutputError.
 
     A new folder appears complete. In one that exists all files are written beside the old ones before the first is
     replaced, in the order given; one that is the same already is not touched. Two compiles at once do not mix inside a
-    file.
+    file, and a folder that somebody deletes meanwhile is made again.
     """
-    try:
-        if not folder.is_dir() and _create(folder, files):
-            return True
-        return _update(folder, files)
-    except OSError as error:
-        problem = _PROBLEMS.get(error.errno or 0, "failed")
-        raise OutputError(str(folder), problem, error.strerror or str(error)) from error
+    for left in reversed(range(_ATTEMPTS)):
+        try:
+            if not folder.is_dir() and _create(folder, files):
+                return True
+            return _update(folder, files)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and left:
+                continue
+            problem = _PROBLEMS.get(error.errno or 0, "failed")
+            raise OutputError(str(folder), problem, error.strerror or str(error)) from error
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
     """False if somebody else made the folder meanwhile."""
-    staging = _beside(folder)
+    staging = beside(folder)
     try:
         staging.mkdir()
     except FileNotFoundError:
@@ -116,7 +124,7 @@ def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
         staging.mkdir()
     try:
         for name, data in files.items():
-            _write_new(staging / name, data)
+            write_new(staging / name, data)
         staging.rename(folder)
     except BaseException as error:  # an interrupt, too, leaves nothing behind
         shutil.rmtree(staging, ignore_errors=True)
@@ -127,13 +135,14 @@ def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
 
 
 def _update(folder: Path, files: Mapping[str, bytes]) -> bool:
-    changed = {name: data for name, data in files.items() if _content(folder / name) != data}
+    sweep(folder)
+    changed = {name: data for name, data in files.items() if not _holds(folder / name, data)}
     staged: dict[Path, Path] = {}
     try:
         for name, data in changed.items():
             target = folder / name
-            staged[target] = _beside(target)
-            _write_new(staged[target], data)
+            staged[target] = beside(target)
+            write_new(staged[target], data)
         for target, temporary in staged.items():
             temporary.replace(target)
     except BaseException:
@@ -144,20 +153,12 @@ def _update(folder: Path, files: Mapping[str, bytes]) -> bool:
     return bool(changed)
 
 
-def _content(path: Path) -> bytes | None:
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether it is a file with just that content. Nothing else is opened: a pipe would be waited for."""
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-
-
-def _beside(path: Path) -> Path:
-    """A hidden name in the same folder that no other process or thread uses."""
-    return path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
-
-
-def _write_new(path: Path, data: bytes) -> None:
-    with path.open("xb", buffering=0) as file:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[file.write(rest) :]
+        status = path.stat()
+        return stat.S_ISREG(status.st_mode) and status.st_size == len(data) and path.read_bytes() == data
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ELOOP):
+            return False
+        raise

@@ -12,7 +12,8 @@ from cli.exits import OK
 from cli.messages import say
 from cli.stores import existing_store
 from pipeline.diagnostics.lang import Lang
-from pipeline.stores.protocol import StoreStats
+from pipeline.stores.files import discard
+from pipeline.stores.protocol import StoreError, StoreStats
 
 
 def show(store: Path | None, lang: Lang, *, json: bool) -> int:
@@ -27,8 +28,14 @@ def show(store: Path | None, lang: Lang, *, json: bool) -> int:
 def shrink(store: Path | None, limit: int, lang: Lang, *, json: bool) -> int:
     """Raises StoreError."""
     folder = store or Path(DEFAULT_STORE)
-    with existing_store(folder, lang, max_bytes=None) as opened:
-        dropped = opened.prune(limit)
+    try:
+        with existing_store(folder, lang, max_bytes=None) as opened:
+            dropped = opened.prune(limit)
+    except StoreError as error:
+        if error.fault != "full":
+            raise
+        # There is not even room to open it, and this command is what a user is told to run then.
+        dropped = StoreStats(blobs=0, blob_bytes=discard(folder), traces=0, trace_bytes=0, pointers=0)
     _print("cache.pruned", folder, dropped, lang, json=json)
     return OK
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from catalog.writing import replace_file
 from cli import streams
 from cli.analysis import analyse
 from cli.arguments import Setting
@@ -26,5 +27,5 @@ def run(document: str, setting: Setting, out: Path | None) -> int:
     if out is None:
         streams.emit(chart)
     else:
-        out.write_text(chart, encoding="utf-8", newline="\n")
+        replace_file(out, chart.encode())
     return OK

@@ -36,6 +36,6 @@ def _write_new(path: Path, data: bytes) -> None:
     try:
         with file:
             file.write(data)
-    except OSError:
+    except OSError as error:
         path.unlink(missing_ok=True)
-        raise
+        raise OSError(error.errno, error.strerror, str(path)) from error

@@ -29,6 +29,7 @@ _READ_FAILURES = {sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTF
 
 _FAULTS: dict[int, Fault] = {
     sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_IOERR_SHMSIZE: "full",  # no room for the index of the log, which even reading needs
     sqlite3.SQLITE_READONLY: "denied",
     sqlite3.SQLITE_CANTOPEN: "denied",
     sqlite3.SQLITE_PERM: "denied",
@@ -80,4 +81,5 @@ def translate(error: DatabaseFault | OSError, path: Path, where: str) -> StoreEr
         return StoreError(_OS_FAULTS.get(error.errno, "unusable"), where, error.strerror or str(error))
     if isinstance(error, UnicodeDecodeError) or is_damage(error, path):
         return StoreError("damaged", where, str(error))
-    return StoreError(_FAULTS.get(_code(error) & _PRIMARY, "unusable"), where, str(error))
+    code = _code(error)
+    return StoreError(_FAULTS.get(code) or _FAULTS.get(code & _PRIMARY, "unusable"), where, str(error))

@@ -32,11 +32,21 @@ DEFAULT_BUFFER_BYTES = 4 << 20
 _LARGEST_ENTRY = 512 << 20
 _PRUNED_AT_ONCE = 32 << 20
 _DAY_S = 24 * 3600
+_ATTEMPTS = 3
 
 _T = TypeVar("_T")
 
 _abandoned: list[sqlite3.Connection] = []
 """Connections of a parent process: SQLite must not touch them in the child, not even to close them."""
+
+
+def discard(folder: Path) -> int:
+    """Remove the store in `folder`, which may be in use, and return how many bytes that gives back. Raises
+    StoreError."""
+    try:
+        return generations.discard(folder, tables.SCHEMA)
+    except OSError as error:
+        raise translate(error, folder, str(folder)) from error
 
 
 class FileStore:
@@ -107,17 +117,24 @@ class FileStore:
         return self._opened
 
     def _run(self, action: Callable[[sqlite3.Connection], _T]) -> _T:
-        """The action's result; over a damaged database that on a new one. Only transactions may change things."""
-        try:
+        """The action's result; over a damaged database that on a new one, over one that was deleted just now as well.
+        Only transactions may change things."""
+        for left in reversed(range(_ATTEMPTS)):
             try:
-                return action(self._connection())
-            except (sqlite3.Error, UnicodeDecodeError) as error:
-                if not is_damage(error, self._path()):
-                    raise
-                self._set_aside(error)
-                return action(self._connection())
-        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-            raise translate(error, self._path(), str(self.folder)) from error
+                try:
+                    return action(self._connection())
+                except (sqlite3.Error, UnicodeDecodeError) as error:
+                    if not is_damage(error, self._path()):
+                        raise
+                    self._set_aside(error)
+                    return action(self._connection())
+            except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
+                if left and not self._path().exists():
+                    self._release()
+                    self._buffer.forget_rows()
+                    continue
+                raise translate(error, self._path(), str(self.folder)) from error
+        raise AssertionError("the last attempt returns or raises")
 
     def _commit(self, action: Callable[[sqlite3.Connection], _T]) -> _T:
         """Write what has gathered, and run the action in the same transaction."""

@@ -15,7 +15,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from catalog.writing import abandoned
+
 _NAME = re.compile(r"store-v(\d{1,9})-(\d{1,9})\.db")
+_DRAFT = re.compile(r"(store-v\d{1,9}\.draft-(\d{1,10})-[0-9a-f]{8})(?:-wal|-shm|-journal)?")
 _OURS = re.compile(r"store-v\d{1,9}[-.].*")
 _COMPANIONS = ("", "-wal", "-shm", "-journal")  # the database goes first: a log without it is litter, never the reverse
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
@@ -39,6 +42,7 @@ def begin(folder: Path, schema: int, generation: int, fill: Callable[[Path], Non
 
     It appears under its name only when it is complete, so nobody ever opens half a database.
     """
+    _remove_drafts(folder)
     draft = folder / f"store-v{schema}.draft-{os.getpid()}-{os.urandom(4).hex()}"
     target = database(folder, schema, generation)
     try:
@@ -50,6 +54,14 @@ def begin(folder: Path, schema: int, generation: int, fill: Callable[[Path], Non
         remove(database(folder, schema, older))
     with contextlib.suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as ignored:
         ignored.write("store-v*\n")
+
+
+def _remove_drafts(folder: Path) -> None:
+    """Those of processes that were killed."""
+    for path in folder.iterdir():
+        match = _DRAFT.fullmatch(path.name)
+        if match and abandoned(path, int(match[2])):
+            remove(folder / match[1])
 
 
 def _publish(draft: Path, target: Path) -> None:
@@ -75,6 +87,15 @@ def sweep(folder: Path, schema: int, now: float) -> None:
         with contextlib.suppress(OSError):
             if now - path.stat().st_mtime > UNUSED_AFTER_S:
                 path.unlink()
+
+
+def discard(folder: Path, schema: int) -> int:
+    """Remove that schema's databases, and return how many bytes that gives back. Raises OSError."""
+    names = [path for path in folder.iterdir() if (name := _NAME.fullmatch(path.name)) and int(name[1]) == schema]
+    size = sum(path.stat().st_size for path in names)
+    for path in names:
+        remove(path)
+    return size
 
 
 def remove(path: Path) -> None:

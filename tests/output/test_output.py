@@ -6,9 +6,10 @@ import errno
 import os
 import pickle
 import resource
+import shutil
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -109,6 +110,57 @@ def test_what_is_in_the_way_stays_and_is_named(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="in the way"):
         write(tmp_path / "z", NEW)
     assert names(tmp_path / "z") == ["procedure.py"]
+
+
+@pytest.mark.parametrize("endless", ["/dev/zero", "pipe", "round"])
+def test_what_is_no_file_is_not_read(tmp_path: Path, endless: str) -> None:
+    """A link to a device, a pipe that nobody writes to, a link that leads in a circle: replaced, not waited for."""
+    write(tmp_path / "x", OLD)
+    (tmp_path / "x" / "graph.mmd").unlink()
+    if endless == "pipe":
+        os.mkfifo(tmp_path / "x" / "graph.mmd")
+    else:
+        (tmp_path / "x" / "graph.mmd").symlink_to("graph.mmd" if endless == "round" else endless)
+    assert write(tmp_path / "x", OLD)
+    assert held(tmp_path / "x") == OLD
+    assert not (tmp_path / "x" / "graph.mmd").is_symlink()
+
+
+class Deleting(Mapping[str, bytes]):
+    """Files in whose midst somebody deletes a folder, as often as told."""
+
+    def __init__(self, files: Mapping[str, bytes], folder: Path, times: int) -> None:
+        self._files = files
+        self._folder = folder
+        self._left = times
+
+    def __getitem__(self, name: str) -> bytes:
+        if name == "graph.mmd" and self._left:
+            self._left -= 1
+            shutil.rmtree(self._folder)
+        return self._files[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+@pytest.mark.parametrize("deleted", ["build", "build/x"])
+def test_a_folder_that_is_deleted_while_it_is_written(tmp_path: Path, deleted: str) -> None:
+    """It is made again, and whole in the end; but not for ever."""
+    folder = tmp_path / "build" / "x"
+    write(folder, OLD)
+    assert write(folder, Deleting(NEW, tmp_path / deleted, 1))
+    assert held(folder) == NEW
+    assert names(folder.parent) == ["x"]
+    shutil.rmtree(tmp_path / "build")
+    assert write(folder, Deleting(NEW, tmp_path / "build", 3))
+    assert held(folder) == NEW
+    with pytest.raises(OutputError) as caught:
+        write(folder, Deleting(OLD, tmp_path / "build", 100))
+    assert caught.value.problem == "failed"
 
 
 def test_errors_say_what_where_and_what_to_do_in_both_languages(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import resource
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands.cache import shrink
 from pipeline.stores.files import FileStore
 from pipeline.stores.protocol import StoreError
 
@@ -176,6 +178,25 @@ def test_a_full_disk_before_the_store_begins(tiny_disk: Path) -> None:
     with pytest.raises(StoreError) as caught:
         FileStore(tiny_disk / ".aop")
     assert caught.value.fault == "full"
+
+
+def test_pruning_a_store_on_a_full_disk_that_cannot_even_be_opened(
+    tiny_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is what the error tells users to do: the whole store goes, and there is room again."""
+    folder = tiny_disk / ".aop"
+    with FileStore(folder) as store:
+        for number in range(8):
+            store.put_blob(noise(number))
+    with pytest.raises(OSError, match="No space"):
+        (tiny_disk / "filler").write_bytes(bytes(3 << 20))
+    with pytest.raises(StoreError) as caught:
+        FileStore(folder)
+    assert caught.value.fault == "full"
+    assert shrink(folder, 0, "en", json=True) == 0
+    assert json.loads(capsys.readouterr().out)["blob_bytes"] > 50_000
+    assert [path.name for path in folder.iterdir()] == [".gitignore"]
+    FileStore(folder).close()
 
 
 def test_a_folder_without_the_right_to_write(open_folder: Path) -> None:

@@ -6,8 +6,11 @@ import hashlib
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing
 from multiprocessing.process import BaseProcess
@@ -16,9 +19,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.stores import tables
 from pipeline.stores.files import FileStore
 from pipeline.stores.protocol import StoreError
 
+ROOT = Path(__file__).parents[2]
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -125,6 +130,56 @@ def test_all_processes_are_killed_again_and_again(tmp_path: Path) -> None:
             for worker in range(workers.stop):
                 assert check_bundles(store, worker, 1000) > 0
         check_database(store.path)
+
+
+BEGINNING = """
+import os, signal, sys
+from pathlib import Path
+from pipeline.stores import tables
+from pipeline.stores import tables
+from pipeline.stores.files import FileStore
+
+def killed(path):
+    path.write_bytes(b"half")
+    path.with_name(path.name + "-wal").write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+tables.create = killed
+FileStore(Path(sys.argv[1]))
+"""
+
+
+def test_a_process_that_is_killed_while_it_begins_the_store(tmp_path: Path) -> None:
+    """Nobody opens its draft, and the next one removes it; that of a process that lives stays."""
+    done = subprocess.run([sys.executable, "-c", BEGINNING, str(tmp_path)], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.glob("store-v*.draft-*"))) == 2
+    living = f"store-v1.draft-{os.getpid()}-0123abcd"
+    (tmp_path / living).write_bytes(b"")
+    FileStore(tmp_path).close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".gitignore", "store-v1-1.db", living]
+
+
+def test_a_store_that_is_deleted_while_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`rm -r .aop` at the wrong moment: it is begun anew, without an error and without a note; but not for ever."""
+    connect = tables.connect
+    left = [2]
+
+    def deleting(path: Path) -> sqlite3.Connection:
+        if left[0]:
+            left[0] -= 1
+            shutil.rmtree(path.parent)
+        return connect(path)
+
+    monkeypatch.setattr(tables, "connect", deleting)
+    with FileStore(tmp_path / ".aop") as store:
+        digest = store.put_blob(b"data")
+        store.flush()
+        assert store.get_blob(digest) == b"data"
+        assert store.notes == []
+    left[0] = 100
+    with pytest.raises(StoreError):
+        FileStore(tmp_path / ".aop")
 
 
 def test_waiting_for_another_process_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
