@@ -63,7 +63,7 @@ def _another_word(word: str, query: str, edits: int) -> bool:
         if len(word) < 5 or (place == 0 and (len(word) < 7 or word.isascii())):
             return True
         return word.isascii() and len(word) < 7 and frozenset((word[place], query[place])) not in _CONFUSED
-    if word[0] == query[0] or word[:2] == query[1::-1]:
+    if word[0] == query[0] or word[:2] == query[1::-1] or not query[0].isalpha():
         return False
     return edits > 1 or (word.isascii() and min(len(word), len(query)) < 7)
 
