@@ -8,8 +8,7 @@ from typing import Final
 from catalog.lint.pointer import Pointer
 from catalog.lint.rule import Finding, Rule, Text
 from catalog.lint.schema.assertions import type_of
-from catalog.lint.schema.evaluate import Budget
-from catalog.lint.tools import SCHEMA_KEYS, Form, Tool
+from catalog.lint.tools import SCHEMA_KEYS, Budgets, Form, Tool
 from catalog.nodes import Json
 
 NOT_AN_OBJECT: Final = Rule(
@@ -45,11 +44,11 @@ _OWN_KEYS: Final = frozenset({"function", *SCHEMA_KEYS})
 """An object with one of these is a tool, whatever else it holds."""
 
 
-def tools_in(value: Json, budget: Budget) -> tuple[list[Tool], list[Finding]]:
+def tools_in(value: Json, budgets: Budgets) -> tuple[list[Tool], list[Finding]]:
     """The tools in document order, and what stands in the place of a tool and is none."""
     tools: list[Tool] = []
     findings: list[Finding] = []
-    for found in _found(value, budget):
+    for found in _found(value, budgets):
         if isinstance(found, Tool):
             tools.append(found)
         else:
@@ -57,33 +56,33 @@ def tools_in(value: Json, budget: Budget) -> tuple[list[Tool], list[Finding]]:
     return tools, findings
 
 
-def _found(value: Json, budget: Budget) -> Iterator[Tool | Finding]:
+def _found(value: Json, budgets: Budgets) -> Iterator[Tool | Finding]:
     if not isinstance(value, list):
-        yield from _entry(value, (), budget)
+        yield from _entry(value, (), budgets)
         return
     for index, entry in enumerate(value):
-        yield from _entry(entry, (index,), budget)
+        yield from _entry(entry, (index,), budgets)
 
 
-def _entry(value: Json, path: Pointer, budget: Budget) -> Iterator[Tool | Finding]:
+def _entry(value: Json, path: Pointer, budgets: Budgets) -> Iterator[Tool | Finding]:
     """A tool, or what holds a list of them."""
     if not isinstance(value, dict):
         yield Finding(NOT_AN_OBJECT, path, {"kind": type_of(value)})
         return
     result, tools = value.get("result"), value.get("tools")
     if not _OWN_KEYS.isdisjoint(value):
-        yield from _tool(value, path, budget)
+        yield from _tool(value, path, budgets)
     elif isinstance(result, dict) and "tools" in result:  # the answer to a `tools/list` request
-        yield from _listed(result, (*path, "result"), budget)
+        yield from _listed(result, (*path, "result"), budgets)
     elif "jsonrpc" in value:
         yield Finding(NOT_A_LIST, path, {"key": "result.tools", "kind": type_of(result)})
     elif isinstance(tools, list) or ("tools" in value and "name" not in value):
-        yield from _listed(value, path, budget)
+        yield from _listed(value, path, budgets)
     else:
-        yield from _tool(value, path, budget)
+        yield from _tool(value, path, budgets)
 
 
-def _listed(holder: dict[str, Json], path: Pointer, budget: Budget) -> Iterator[Tool | Finding]:
+def _listed(holder: dict[str, Json], path: Pointer, budgets: Budgets) -> Iterator[Tool | Finding]:
     entries = holder["tools"]
     path = (*path, "tools")
     if not isinstance(entries, list):
@@ -91,9 +90,9 @@ def _listed(holder: dict[str, Json], path: Pointer, budget: Budget) -> Iterator[
         return
     for index, entry in enumerate(entries):
         if isinstance(entry, dict) and _is_connector(entry, versioned="version" in holder):
-            yield from _operations(entry, (*path, index), budget)
+            yield from _operations(entry, (*path, index), budgets)
         elif isinstance(entry, dict):
-            yield from _tool(entry, (*path, index), budget)
+            yield from _tool(entry, (*path, index), budgets)
         else:
             yield Finding(NOT_AN_OBJECT, (*path, index), {"kind": type_of(entry)})
 
@@ -103,7 +102,7 @@ def _is_connector(entry: dict[str, Json], *, versioned: bool) -> bool:
     return "operations" in entry or (versioned and entry.get("kind") in ("mcp", "http", "standard"))
 
 
-def _operations(connector: dict[str, Json], path: Pointer, budget: Budget) -> Iterator[Tool | Finding]:
+def _operations(connector: dict[str, Json], path: Pointer, budgets: Budgets) -> Iterator[Tool | Finding]:
     if "operations" not in connector:
         return  # a standard tool, or a server whose operations are unknown
     operations = connector["operations"]
@@ -113,19 +112,19 @@ def _operations(connector: dict[str, Json], path: Pointer, budget: Budget) -> It
         return
     for index, entry in enumerate(operations):
         if isinstance(entry, dict):
-            yield Tool(entry, (*path, index), "catalog", path, budget)
+            yield Tool(entry, (*path, index), "catalog", path, budgets)
         else:
             yield Finding(NOT_AN_OBJECT, (*path, index), {"kind": type_of(entry)})
 
 
-def _tool(value: dict[str, Json], path: Pointer, budget: Budget) -> Iterator[Tool | Finding]:
+def _tool(value: dict[str, Json], path: Pointer, budgets: Budgets) -> Iterator[Tool | Finding]:
     nested = value.get("function")
     if "function" in value and (value.get("type") == "function" or "name" not in value):
         path = (*path, "function")
         if isinstance(nested, dict):
-            yield Tool(nested, path, "function", (), budget)
+            yield Tool(nested, path, "function", (), budgets)
         else:
             yield Finding(NOT_AN_OBJECT, path, {"kind": type_of(nested)})
         return
     form: Form = "function" if value.get("type") == "function" or "parameters" in value else "mcp"
-    yield Tool(value, path, form, (), budget)
+    yield Tool(value, path, form, (), budgets)

@@ -11,7 +11,7 @@ from catalog.lint.reading import TOO_DEEP, TOO_LARGE, Input, read
 from catalog.lint.registry import CHECKS, CHECKS_OF_ALL
 from catalog.lint.report import Collected, Report
 from catalog.lint.rule import Finding
-from catalog.lint.schema.evaluate import Budget
+from catalog.lint.tools import Budgets
 from catalog.nodes import Json
 
 
@@ -22,7 +22,7 @@ def lint(value: Json) -> Report:
     if fault is not None:
         found.add([fault])
     else:
-        _collect(value, found)
+        _collect(_copied(value), found)
     return found.report()
 
 
@@ -37,7 +37,7 @@ def lint_bytes(content: bytes, name: str) -> tuple[Report, Input]:
 
 
 def _collect(value: Json, found: Collected) -> None:
-    tools, strangers = tools_in(value, Budget())
+    tools, strangers = tools_in(value, Budgets())
     found.add(strangers)
     for check_all in CHECKS_OF_ALL:
         found.add(check_all(tools))
@@ -45,6 +45,13 @@ def _collect(value: Json, found: Collected) -> None:
         for check in CHECKS:
             found.add(check(tool))
     found.order = {tool.path: index for index, tool in enumerate(tools)}
+
+
+def _copied(value: Json) -> Json:
+    """Every part its own: a program may use one object in several places, and each place is a schema of its own."""
+    if isinstance(value, dict):
+        return {name: _copied(entry) for name, entry in value.items()}
+    return [_copied(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _beyond_limits(value: Json) -> Finding | None:

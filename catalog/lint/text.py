@@ -33,8 +33,12 @@ def _summary(report: Report, lang: Language) -> str:
     others = len(report.findings) - structural
     if lang == "ja":
         verdict = "正しい" if report.structurally_valid else "誤りがあります"
-        review = "指摘なし" if report.strict_pass else "指摘があります"
-        return f"構造: {verdict}（{structural} 件）。レビュー（--strict）: {review}（{others} 件）。"
+        strict = "合格" if report.strict_pass else "不合格"
+        return f"構造: {verdict}（{structural} 件）。レビューの指摘: {others} 件。--strict: {strict}。"
     verdict = "valid" if report.structurally_valid else "faulty"
-    review = "passed" if report.strict_pass else "not passed"
-    return f"structure: {verdict} ({structural} findings); review (--strict): {review} ({others} findings)."
+    strict = "passed" if report.strict_pass else "not passed"
+    return f"structure: {verdict} ({_counted(structural)}); review: {_counted(others)}; --strict: {strict}."
+
+
+def _counted(count: int) -> str:
+    return f"{count} finding" if count == 1 else f"{count} findings"

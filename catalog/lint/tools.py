@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
 
@@ -17,19 +17,27 @@ SCHEMA_KEYS: Final = ("inputSchema", "input_schema", "parameters")
 OUTPUT_KEYS: Final = ("outputSchema", "output_schema")
 
 
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Shared by everything that looks at the tools of one input. `values`: for judging values. `patterns`: for reading
+    and judging patterns, so that values that are hard to match do not keep a pattern from being found unsafe."""
+
+    values: Budget = field(default_factory=Budget)
+    patterns: Budget = field(default_factory=Budget)
+
+
 @dataclass(eq=False)
 class Tool:
     """`definition`: the object that holds name, description and schema; `path`: where it stands in the input.
 
-    `group`: tools of one group must have different names; each connector of a catalog is a group. `budget`: shared by
-    everything that looks at the tools of one input.
+    `group`: tools of one group must have different names; each connector of a catalog is a group.
     """
 
     definition: dict[str, Json]
     path: Pointer
     form: Form
     group: Pointer
-    budget: Budget
+    budgets: Budgets
 
     @cached_property
     def name(self) -> str:

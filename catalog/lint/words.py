@@ -46,11 +46,12 @@ def singular(word: str) -> str:
     return word
 
 
-def _set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text with blanks between them."""
     return frozenset(text.split())
 
 
-READING: Final = _set(
+READING: Final = word_set(
     "get list search find read fetch retrieve lookup query show view describe count check compare inspect browse "
     "explain summarize summarise preview validate verify calculate compute estimate analyze analyse diff resolve "
     "detect identify locate monitor watch poll tail explore scan recommend suggest classify extract parse "
@@ -58,7 +59,7 @@ READING: Final = _set(
 )
 """Verbs of tools that change nothing."""
 
-DANGEROUS: Final = _set(
+DANGEROUS: Final = word_set(
     "delete remove destroy purge erase wipe drop truncate cancel revoke terminate kill uninstall deprovision send "
     "post publish share broadcast notify email invite reply forward announce tweet dial buy purchase pay charge "
     "refund transfer withdraw payout checkout subscribe unsubscribe order deploy release rollback promote "
@@ -67,7 +68,7 @@ DANGEROUS: Final = _set(
 )
 """Verbs of changes that somebody else notices, that cost, or that cannot be taken back."""
 
-WRITING: Final = DANGEROUS | _set(
+WRITING: Final = DANGEROUS | word_set(
     "create add insert make new generate build write update edit modify change patch replace set put save store "
     "upsert append upload import move rename copy duplicate clone attach detach assign unassign link unlink "
     "connect disconnect enable activate archive unarchive close open reopen start stop pause resume schedule "
@@ -78,9 +79,9 @@ WRITING: Final = DANGEROUS | _set(
 )
 """Verbs of tools that change something."""
 
-EXECUTING: Final = _set("run execute exec eval evaluate invoke call launch spawn perform interpret")
+EXECUTING: Final = word_set("run execute exec eval evaluate invoke call launch spawn perform interpret")
 
-_OTHER_VERBS: Final = _set(
+_OTHER_VERBS: Final = word_set(
     "ask answer accept confirm handle process manage use load transform filter sort group aggregate plan think "
     "draft click press type scroll drag hover navigate screenshot capture record play listen speak transcribe "
     "print collect gather crawl scrape index embed log track report observe draw visualize visualise encode login "
@@ -92,7 +93,7 @@ _OTHER_VERBS: Final = _set(
 
 VERBS: Final = READING | WRITING | EXECUTING | _OTHER_VERBS
 
-AMBIGUOUS: Final = _set(
+AMBIGUOUS: Final = word_set(
     "test format label tag comment order email post share book schedule plan report record log index score rank "
     "sample link pin star lock release charge transfer refund query view search export import update change "
     "request review answer draft group filter process use load type play print track switch copy patch build set "
@@ -101,7 +102,7 @@ AMBIGUOUS: Final = _set(
 )
 """Verbs that are as often nouns."""
 
-_USUAL: Final = _set("list update search query export import count check view change patch copy set mark lock")
+_USUAL: Final = word_set("list update search query export import count check view change patch copy set mark lock")
 """Of those, the ones that in a tool's name mean what is done, wherever they stand (`kintone_update_app`)."""
 
 
@@ -114,4 +115,6 @@ def verb_of(name: tuple[str, ...]) -> str | None:
         return certain
     if len(name) > 1 and name[0] in VERBS:
         return name[0]
-    return next((word for word in name if word in _USUAL), None) if len(name) > 1 else None
+    return next((word for word in name if word in _USUAL), None) or next(
+        (word for word in name[1:-1] if word in VERBS), None
+    )

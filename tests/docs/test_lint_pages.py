@@ -97,7 +97,7 @@ def test_both_languages_show_the_same_examples() -> None:
     assert japanese == english
 
 
-@pytest.mark.parametrize(("page", "lang"), list(zip(PAGES, ("ja", "en"), strict=True)), ids=lambda value: str(value))
+@pytest.mark.parametrize(("page", "lang"), list(zip(PAGES, ("ja", "en"), strict=True)), ids=str)
 def test_the_shown_result_is_one(page: Path, lang: str) -> None:
     """The result on the page has the shape and the words of the real one."""
     shown = next(json.loads(text) for _, words, text in fences(page) if words == ["json"])

@@ -8,7 +8,7 @@ from typing import Final
 from catalog.lint.arguments import Argument, arguments
 from catalog.lint.rule import Finding, Rule, Text
 from catalog.lint.tools import Tool
-from catalog.lint.words import endings, ends_with
+from catalog.lint.words import endings, ends_with, word_set
 
 FLAG: Final = Rule(
     "TSL202",
@@ -41,20 +41,18 @@ IDENTITY: Final = Rule(
 
 RULES: Final = (FLAG, IDENTITY)
 
-_RIGHTS: Final = frozenset(
-    {"admin", "administrator", "superuser", "sudo", "root", "privileged", "elevated", "trusted", "authorized"}
-    | {"authorised", "unrestricted", "unsafe", "insecure"}
+_RIGHTS: Final = word_set(
+    "admin administrator superuser sudo root privileged elevated trusted authorized authorised unrestricted "
+    "unsafe insecure"
 )
-_APPROVALS: Final = frozenset(
-    {"confirm", "confirmed", "confirmation", "approve", "approved", "approval", "consent", "consented", "acknowledged"}
+_APPROVALS: Final = word_set("confirm confirmed confirmation approve approved approval consent consented acknowledged")
+_AROUND: Final = word_set("skip bypass ignore disable suppress no without")
+_GUARDS: Final = word_set(
+    "auth authentication authorization authorisation permission permissions check checks confirmation confirm "
+    "approval validation verification review safety security policy guardrails sandbox prompt hooks verify ssl "
+    "tls limit limits quota"
 )
-_AROUND: Final = frozenset({"skip", "bypass", "ignore", "disable", "suppress", "no", "without"})
-_GUARDS: Final = frozenset(
-    {"auth", "authentication", "authorization", "authorisation", "permission", "permissions", "check", "checks"}
-    | {"confirmation", "confirm", "approval", "validation", "verification", "review", "safety", "security", "policy"}
-    | {"guardrails", "sandbox", "prompt", "hooks", "verify", "ssl", "tls", "limit", "limits", "quota"}
-)
-_FORCING: Final = frozenset({"force", "forced", "override", "overridden", "sudo"})
+_FORCING: Final = word_set("force forced override overridden sudo")
 _FOREIGN: Final = ("管理者", "承認済み", "確認済み", "強制")
 
 _IDENTITIES: Final = endings(

@@ -10,7 +10,7 @@ from catalog.lint.arguments import arguments
 from catalog.lint.pointer import Pointer
 from catalog.lint.rule import Finding, Rule, Text
 from catalog.lint.tools import Tool
-from catalog.lint.words import endings, ends_with
+from catalog.lint.words import endings, ends_with, word_set
 from catalog.nodes import Json
 
 ARGUMENT: Final = Rule(
@@ -51,10 +51,10 @@ _CREDENTIALS: Final = endings(
     "connection string, dsn, otp, totp, mfa code, otp code, verification code, pin code, security code, cvv,"
     "cvc, パスワード, 暗証番号, 秘密鍵, 認証情報, トークン, api キー"
 )
-_NO_SECRETS: Final = frozenset(
-    {"page", "next", "prev", "previous", "continuation", "continue", "pagination", "paging", "sync", "cursor", "resume"}
-    | {"start", "skip", "delta", "change", "idempotency", "idempotent", "confirmation", "confirm", "preview", "plan"}
-    | {"approval", "client", "request", "version", "max", "min", "stop", "search", "public", "device", "upload"}
+_NO_SECRETS: Final = word_set(
+    "page next prev previous continuation continue pagination paging sync cursor resume start skip delta change "
+    "idempotency idempotent confirmation confirm preview plan approval client request version max min stop search "
+    "public device upload"
 )
 """What comes before `token` where it is a mark of a place or of a request."""
 _JAPANESE: Final = (

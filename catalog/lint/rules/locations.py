@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Final, TypeAlias
 
 from catalog.lint.arguments import Argument, arguments
 from catalog.lint.regex.pattern import read_pattern
 from catalog.lint.rule import Finding, Rule, Text
 from catalog.lint.schema.assertions import Undecided
 from catalog.lint.tools import Tool
-from catalog.lint.words import Endings, endings, ends_with
+from catalog.lint.words import Endings, endings, ends_with, word_set
 
 ANY_URL: Final = Rule(
     "TSL206",
@@ -45,6 +47,12 @@ ANY_PATH: Final = Rule(
 
 RULES: Final = (ANY_URL, ANY_PATH)
 
+Dangers: TypeAlias = "tuple[tuple[str, ...], Callable[[str], Iterator[str]]]"
+"""Texts that are always tried, and what makes more of a pattern."""
+
+_WINDOW: Final = 2_000
+_MOST: Final = 10
+
 _URLS: Final = endings(
     "url, urls, uri, uris, href, link, links, endpoint, endpoints, webhook, callback, host, hosts, hostname,"
     "domain, domains, server address, ip address, origin, website, リンク"
@@ -55,24 +63,9 @@ _PATHS: Final = endings(
     "path, paths, pathname, filepath, filepaths, file, files, filename, filenames, file name, dir, directory,"
     "directories, cwd, workdir, working dir, glob, globs, ファイル, パス,"
 )
-_OTHER_PATHS: Final = frozenset(
-    {
-        "json",
-        "xml",
-        "x",
-        "css",
-        "dom",
-        "field",
-        "fields",
-        "key",
-        "keys",
-        "property",
-        "attribute",
-        "node",
-        "tree",
-        "object",
-    }
-    | {"data", "career", "critical", "learning", "conversion", "menu", "category", "breadcrumb", "selector", "element"}
+_OTHER_PATHS: Final = word_set(
+    "json xml x css dom field fields key keys property attribute node tree object data career critical learning "
+    "conversion menu category breadcrumb selector element"
 )
 """Paths through something that is no file system (`json_path`, `field_path`)."""
 _NO_PATH_FORMATS: Final = frozenset({"json-pointer", "relative-json-pointer", "binary", "byte", "uuid", "date"})
@@ -86,6 +79,8 @@ _ADDRESSES: Final = (
     "10.0.0.1",
     "localhost",
 )
+_HOST: Final = re.compile(r"[A-Za-z0-9-]+(?:\\\.[A-Za-z0-9-]+)+")
+_ENDING: Final = re.compile(r"\\\.([a-z0-9]{1,5})\b")
 _FILES: Final = (
     "../secret",
     "/etc/passwd",
@@ -102,10 +97,11 @@ def check(tool: Tool) -> Iterator[Finding]:
         if not argument.takes_text or argument.asks:
             continue
         formats = frozenset(argument.values("format"))
+        dangers: Dangers
         if formats & _URL_FORMATS or _is_named(argument, _URLS, _NO_ADDRESSES):
-            rule, dangers = ANY_URL, _ADDRESSES
+            rule, dangers = ANY_URL, (_ADDRESSES, _like_addresses)
         elif _is_named(argument, _PATHS, _OTHER_PATHS) and not formats & _NO_PATH_FORMATS:
-            rule, dangers = ANY_PATH, _FILES
+            rule, dangers = ANY_PATH, (_FILES, _like_files)
         else:
             continue
         if not _refuses(argument, dangers, tool):
@@ -117,16 +113,31 @@ def _is_named(argument: Argument, wanted: Endings, unlike: frozenset[str]) -> bo
     return ends_with(name, wanted) and not (len(name) > 1 and name[-2] in unlike)
 
 
-def _refuses(argument: Argument, texts: tuple[str, ...], tool: Tool) -> bool:
-    """Whether some pattern of the argument keeps each of `texts` out."""
-    return any(_keeps_out(pattern, texts, tool) for pattern in argument.values("pattern"))
+def _like_addresses(pattern: str) -> Iterator[str]:
+    """Addresses that are none of those that a pattern names, though they hold their names."""
+    for match in islice(_HOST.finditer(pattern[:_WINDOW]), _MOST):
+        host = match[0].replace("\\", "")
+        for other in (f"evil-{host}", f"{host}.evil.test", f"{host}@evil.test"):
+            yield from (other, f"https://{other}/", f"https://{other}")
+
+
+def _like_files(pattern: str) -> Iterator[str]:
+    """Paths with an ending that a pattern names."""
+    for match in islice(_ENDING.finditer(pattern[:_WINDOW]), _MOST):
+        yield from (f"../secret.{match[1]}", f"/etc/secret.{match[1]}", f"a/../../secret.{match[1]}")
+
+
+def _refuses(argument: Argument, dangers: Dangers, tool: Tool) -> bool:
+    """Whether some pattern of the argument keeps all dangers out."""
+    texts, like = dangers
+    return any(_keeps_out(pattern, (*texts, *like(pattern)), tool) for pattern in argument.values("pattern"))
 
 
 def _keeps_out(pattern: str, texts: tuple[str, ...], tool: Tool) -> bool:
     for text in texts:
         matched, steps = read_pattern(pattern).search(text)
         try:
-            tool.budget.spend(steps)
+            tool.budgets.patterns.spend(steps)
         except Undecided:
             return False
         if matched is not False:

@@ -8,7 +8,7 @@ from typing import Final
 from catalog.lint.arguments import Argument, arguments
 from catalog.lint.rule import Finding, Rule, Text
 from catalog.lint.tools import Tool
-from catalog.lint.words import AMBIGUOUS, VERBS, endings, ends_with, words
+from catalog.lint.words import AMBIGUOUS, VERBS, endings, ends_with, word_set, words
 from catalog.nodes import Json
 
 MODE: Final = Rule(
@@ -31,9 +31,8 @@ _SWITCHES: Final = endings(
     "mode, action, actions, operation, operations, op, http method, verb, command, cmd, subcommand, 動作, 操作, 処理"
 )
 """Under other names verbs may be values of any kind: events, rights, states."""
-_SWITCHED_ON: Final = frozenset(
-    {"create", "update", "delete", "remove", "destroy", "purge", "send", "publish", "archive", "cancel", "approve"}
-    | {"reject", "submit", "deploy", "pay", "execute", "run"}
+_SWITCHED_ON: Final = word_set(
+    "create update delete remove destroy purge send publish archive cancel approve reject submit deploy pay execute run"
 )
 
 

@@ -9,7 +9,7 @@ from catalog.lint.arguments import Argument, arguments
 from catalog.lint.effects import verbs
 from catalog.lint.rule import Finding, Rule, Text
 from catalog.lint.tools import Tool
-from catalog.lint.words import EXECUTING, VERBS, words
+from catalog.lint.words import EXECUTING, word_set, words
 
 NO_VERB: Final = Rule(
     "TSL301",
@@ -53,42 +53,14 @@ RULES: Final = (NO_VERB, VAGUE, ARGUMENT_VAGUE)
 _EMPTY_VERBS: Final = EXECUTING | frozenset(
     {"do", "handle", "process", "manage", "use", "make", "call", "perform", "work"}
 )
-_EMPTY_NOUNS: Final = frozenset(
-    {"action", "actions", "api", "args", "command", "data", "endpoint", "everything", "function", "helper", "info"}
-    | {
-        "information",
-        "input",
-        "it",
-        "item",
-        "items",
-        "job",
-        "misc",
-        "object",
-        "operation",
-        "operations",
-        "output",
-        "request",
-    }
-    | {
-        "stuff",
-        "task",
-        "tasks",
-        "thing",
-        "things",
-        "tool",
-        "tools",
-        "util",
-        "utils",
-        "value",
-        "work",
-        "all",
-        "any",
-        "mcp",
-    }
+_EMPTY_NOUNS: Final = word_set(
+    "action actions api args command data endpoint everything function helper info information input it item "
+    "items job misc object operation operations output request stuff task tasks thing things tool tools util "
+    "utils value work all any mcp"
 )
-_EMPTY_ARGUMENTS: Final = frozenset(
-    {"arg", "args", "arguments", "bar", "baz", "data", "foo", "info", "misc", "obj", "object", "param", "params"}
-    | {"parameter", "parameters", "payload", "stuff", "thing", "things", "tmp", "temp", "val", "var", "kwargs"}
+_EMPTY_ARGUMENTS: Final = word_set(
+    "arg args arguments bar baz data foo info misc obj object param params parameter parameters payload stuff "
+    "thing things tmp temp val var kwargs"
 )
 
 
@@ -99,7 +71,7 @@ def check(tool: Tool) -> Iterator[Finding]:
         empty = [word for word in meaning if word in _EMPTY_VERBS or word in _EMPTY_NOUNS]
         if len(empty) == len(meaning) or (len(meaning) == 1 and len(meaning[0]) <= 2):
             yield Finding(VAGUE, (*tool.path, "name"), {"tool": tool.name})
-        elif not verbs(tool) and not (len(meaning) == 1 and meaning[0] in VERBS):
+        elif not verbs(tool):
             yield Finding(NO_VERB, (*tool.path, "name"), {"tool": tool.name})
     for argument in arguments(tool):
         parts = [word for word in argument.words if not word.isdigit()]

@@ -68,7 +68,7 @@ def _takes_anything(pattern: str, tool: Tool) -> bool:
     for name in _STRANGERS:
         matched, steps = read_pattern(pattern).search(name)
         try:
-            tool.budget.spend(steps)
+            tool.budgets.patterns.spend(steps)
         except Undecided:
             return True
         if matched is False:

@@ -77,13 +77,13 @@ def _patterns(node: Node) -> Iterator[tuple[str, Pointer]]:
 def _judged(text: str, path: Pointer, tool: Tool) -> Iterator[Finding]:
     arguments: dict[str, str | int] = {"pattern": text}
     try:
-        tool.budget.spend(1 + len(text))
+        tool.budgets.patterns.spend(1 + len(text))
         pattern = read_pattern(text)
         if pattern.error is not None:
             yield Finding(INVALID, path, {**arguments, "offset": pattern.error + 1})
             return
         risk, work = pattern.risk
-        tool.budget.spend(work)
+        tool.budgets.patterns.spend(work)
     except Undecided:
         risk = "too-complex"
     if risk != "none":

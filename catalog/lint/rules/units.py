@@ -10,7 +10,7 @@ from catalog.fold import fold
 from catalog.lint.arguments import Argument, arguments
 from catalog.lint.rule import Finding, Rule, Text
 from catalog.lint.tools import Tool
-from catalog.lint.words import endings, ends_with, singular
+from catalog.lint.words import endings, ends_with, singular, word_set
 
 UNIT: Final = Rule(
     "TSL310",
@@ -33,27 +33,11 @@ _COUNTED: Final = endings("page size, batch size, chunk size, sample size, group
 """Numbers of things."""
 _MONEY: Final = endings("price, amount, cost, fee, budget, balance, salary")
 _CURRENCY: Final = endings("currency, currency code, 通貨")
-_UNITS: Final = frozenset(
-    {"ms", "msec", "millis", "millisecond", "sec", "second", "minute", "min", "hour", "day", "week", "month", "year"}
-    | {"byte", "kb", "mb", "gb", "kib", "mib", "gib", "bit", "px", "pixel", "point", "pt", "em", "cm", "mm", "km"}
-    | {"meter", "metre", "mile", "inch", "feet", "foot", "gram", "kg", "percent", "percentage", "ratio", "rate"}
-    | {"currency", "jpy", "usd", "eur", "yen", "dollar", "cent", "celsius", "fahrenheit", "kelvin", "count", "char"}
-    | {
-        "character",
-        "token",
-        "line",
-        "page",
-        "item",
-        "row",
-        "entry",
-        "word",
-        "degree",
-        "hz",
-        "khz",
-        "mhz",
-        "bps",
-        "unit",
-    }
+_UNITS: Final = word_set(
+    "ms msec millis millisecond sec second minute min hour day week month year byte kb mb gb kib mib gib bit px "
+    "pixel point pt em cm mm km meter metre mile inch feet foot gram kg percent percentage ratio rate currency "
+    "jpy usd eur yen dollar cent celsius fahrenheit kelvin count char character token line page item row entry "
+    "word degree hz khz mhz bps"
 )
 """As words of a name."""
 _SAID: Final = re.compile(

@@ -100,7 +100,7 @@ def check(tool: Tool) -> Iterator[Finding]:
 
 
 def _judged(graph: Graph, tool: Tool) -> Iterator[Finding]:
-    evaluation = Evaluation(graph, tool.budget)
+    evaluation = Evaluation(graph, tool.budgets.values)
     undecided = False
     for node in graph.nodes:
         for rule, steps, value, allows in _values(node, evaluation):
@@ -109,7 +109,7 @@ def _judged(graph: Graph, tool: Tool) -> Iterator[Finding]:
                     yield Finding(rule, (*node.path, *steps), {"value": _shown(value)})
             except Undecided:
                 undecided = True
-    if undecided and tool.budget.exhausted:
+    if undecided and tool.budgets.values.exhausted:
         yield Finding(TOO_COSTLY, graph.root.path, {"tool": tool.label})
 
 
