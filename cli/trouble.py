@@ -64,11 +64,11 @@ def sentence(error: Exception, lang: Lang) -> str | None:
         case Trouble():
             return error.text(lang)
         case OutputFault():
-            return error.japanese if lang == "ja" else error.english
+            return visible(error.japanese if lang == "ja" else error.english)
         case CatalogError():
             return visible(error.message(lang))  # it may name what a server or a file says
         case StoreError():
-            return error.text(lang)
+            return visible(error.text(lang))
         case OSError():
             where = "" if error.filename is None else str(error.filename)
             return say(

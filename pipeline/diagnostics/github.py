@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pipeline.diagnostics.bind import Diagnostic
+from pipeline.diagnostics.visible import visible
 
 
 def escape_data(text: str) -> str:
@@ -19,8 +20,9 @@ def escape_property(text: str) -> str:
 
 def commands(diagnostics: Iterable[Diagnostic], path: str) -> Iterator[str]:
     """One workflow command, without a line end, for each diagnostic; `path` is relative to the repository's root."""
+    shown = visible(path)  # a log is read on terminals, too, and no honest file is called by an escape sequence
     for found in diagnostics:
-        properties = [("file", path)]
+        properties = [("file", shown)]
         if found.line is not None:
             properties += [("line", str(found.line)), ("endLine", str(found.end_line))]
             if found.line == found.end_line:  # GitHub refuses columns on a range of several lines

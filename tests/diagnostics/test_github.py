@@ -52,6 +52,12 @@ def test_escaping() -> None:
     assert escape_property("a:b,c%\n") == "a%3Ab%2Cc%25%0A"
 
 
+def test_a_path_does_not_reach_the_terminal() -> None:
+    """Neither colours nor reordered text; what people call files stays."""
+    assert "file=週次 報告.md," in render_github([of(["x"], "x")], "週次 報告.md")
+    assert "file=\\x1b[31m\\u202ea.md," in render_github([of(["x"], "x")], "\x1b[31m\u202ea.md")
+
+
 @given(st.text(), st.text())
 def test_no_text_leaves_its_command(path: str, message: str) -> None:
     """Whatever a file is called and a message holds, it is one command on one line, with no more properties."""
