@@ -9,14 +9,14 @@ from typing import Final, Literal, TypedDict
 from catalog.errors import Language
 from catalog.lint.limits import MAX_FINDINGS, MAX_KEPT
 from catalog.lint.pointer import Pointer, to_text
-from catalog.lint.rule import Finding, Rule, Text
+from catalog.lint.rule import Finding, Level, Rule, Text
 
 Severity = Literal["error", "warning"]
 
 CUT: Final = Rule(
     "TSL004",
     "findings-cut",
-    "strict",
+    "advice",
     Text(
         "指摘が多すぎるので、あと {count} 件は示しません。",
         "there are too many findings; {count} more are not shown.",
@@ -71,8 +71,13 @@ class Report:
         }
 
 
+def failing(*, strict: bool) -> tuple[Level, ...]:
+    """The levels of rules that must not be broken."""
+    return ("structural", "strict") if strict else ("structural",)
+
+
 def severity(finding: Finding, *, strict: bool) -> Severity:
-    return "error" if strict or finding.rule.level == "structural" else "warning"
+    return "error" if finding.rule.level in failing(strict=strict) else "warning"
 
 
 class Collected:
@@ -85,12 +90,12 @@ class Collected:
         self.order: dict[Pointer, int] = {}
         self._kept: list[Finding] = []
         self._count = 0
-        self._valid = True
+        self._broken: set[Level] = set()
 
     def add(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
             self._count += 1
-            self._valid = self._valid and finding.rule.level != "structural"
+            self._broken.add(finding.rule.level)
             if len(self._kept) < MAX_KEPT:
                 self._kept.append(finding)
 
@@ -100,7 +105,11 @@ class Collected:
         shown = tuple(self._kept[:MAX_FINDINGS])
         if self._count > len(shown):
             shown += (Finding(CUT, (), {"count": self._count - len(shown)}),)
-        return Report(structurally_valid=self._valid, strict_pass=not self._count, findings=shown)
+        return Report(
+            structurally_valid=self._broken.isdisjoint(failing(strict=False)),
+            strict_pass=self._broken.isdisjoint(failing(strict=True)),
+            findings=shown,
+        )
 
     def _place(self, path: Pointer) -> int:
         ends = range(len(path), -1, -1)

@@ -10,8 +10,8 @@ from catalog.errors import Language
 from catalog.lint.pointer import Pointer
 from catalog.lint.shown import shown
 
-Level = Literal["structural", "strict"]
-"""`structural`: always an error. `strict`: an error with `--strict`, else a warning."""
+Level = Literal["structural", "strict", "advice"]
+"""`structural`: always an error. `strict`: an error with `--strict`, else a warning. `advice`: never an error."""
 
 
 class Text(NamedTuple):
@@ -30,7 +30,8 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`id`: TSL1xx is structural, TSL2xx about safety, TSL3xx about what a model can understand."""
+    """`id`: TSL0xx is about the input as a whole, TSL1xx structural, TSL2xx about safety, TSL3xx about what a model can
+    understand."""
 
     id: str
     name: str

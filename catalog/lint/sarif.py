@@ -12,7 +12,7 @@ from urllib.parse import quote
 from catalog.errors import Language
 from catalog.lint.pointer import to_text
 from catalog.lint.reading import Input
-from catalog.lint.report import Report, severity
+from catalog.lint.report import Report, failing, severity
 from catalog.lint.rule import Finding, Rule
 from catalog.nodes import Json
 
@@ -54,7 +54,7 @@ def _location(finding: Finding, line: int | None, name: str) -> Json:
 
 
 def _rule(rule: Rule, lang: Language, *, strict: bool) -> Json:
-    level = "error" if strict or rule.level == "structural" else "warning"
+    level = "error" if rule.level in failing(strict=strict) else "warning"
     return {
         "id": rule.id,
         "name": rule.name,

@@ -30,7 +30,7 @@ VAGUE: Final = Rule(
 ARGUMENT_UNDESCRIBED: Final = Rule(
     "TSL305",
     "argument-undescribed",
-    "strict",
+    "advice",
     Text("引数「{name}」に説明がありません。", "argument `{name}` has no description."),
     Text(
         "何を渡すか、形式、単位を description に書いてください。",
