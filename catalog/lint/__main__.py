@@ -14,6 +14,8 @@ from catalog.lint.command import FORMATS, run
 from catalog.lint.limits import MAX_BYTES
 
 _TROUBLE: Final = 2
+_BROKEN_PIPE: Final = 141
+"""As if SIGPIPE had ended it."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,13 +30,19 @@ def main(arguments: Sequence[str]) -> int:
     except CatalogError as error:
         sys.stderr.write(f"aop: {error.message(lang)}\n")
         return _TROUBLE
-    sys.stdout.write(outcome.output)
+    try:
+        sys.stdout.write(outcome.output)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads on; what is still buffered must not be complained about at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
     return outcome.status
 
 
 def _content(name: str) -> bytes:
     """One byte more than is looked at tells that there is more. Raises CatalogError."""
-    if name == "-":
+    if name == "-" and sys.stdin is not None:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     try:
         with Path(name).open("rb") as file:

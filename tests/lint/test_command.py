@@ -177,3 +177,18 @@ def test_what_an_input_holds_cannot_take_over_the_terminal() -> None:
         _, output, _ = both(["-", "--format", form], json.dumps({**WORDS, "inputSchema": schema}).encode())
         assert "\x1b" not in output
         assert form != "text" or "\\x1b[2J\\u202e\\ud800" in output
+
+
+@pytest.mark.parametrize("command", [AOP, MODULE], ids=["aop", "module"])
+def test_when_nobody_reads_on_nothing_is_complained_about(command: list[str]) -> None:
+    """As if SIGPIPE had ended it. It waits for its input until its output is closed."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*command, "-"], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(json.dumps(OPEN).encode())
+        process.stdin.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
