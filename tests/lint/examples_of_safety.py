@@ -149,6 +149,7 @@ EXAMPLES: dict[str, Examples] = {
         [
             *texts("path", "filePath", "file_paths", "file", "filename", "directory", "cwd", "ファイル"),
             arguments(path=text(pattern="^/")),
+            {**arguments(source=STRING), "name": "move_file"},
             arguments(path=text(pattern="^[^/]+$")),
             arguments(path=text(pattern="\\.csv$")),
         ],
@@ -165,6 +166,7 @@ EXAMPLES: dict[str, Examples] = {
                 "folder",
             ),
             arguments(path=text(format="json-pointer")),
+            {**arguments(source=STRING), "name": "translate_text"},
             arguments(path=text(pattern="^[a-z0-9_]+\\.csv$")),
             arguments(path={"enum": ["a.csv"]}),
             *flags("path"),

@@ -12,7 +12,7 @@ from catalog.lint.regex.pattern import read_pattern
 from catalog.lint.rule import Finding, Rule, Text
 from catalog.lint.schema.assertions import Undecided
 from catalog.lint.tools import Tool
-from catalog.lint.words import Endings, endings, ends_with, word_set
+from catalog.lint.words import Endings, endings, ends_with, word_set, words
 
 ANY_URL: Final = Rule(
     "TSL206",
@@ -63,6 +63,9 @@ _PATHS: Final = endings(
     "path, paths, pathname, filepath, filepaths, file, files, filename, filenames, file name, dir, directory,"
     "directories, cwd, workdir, working dir, glob, globs, ファイル, パス,"
 )
+_IN_FILE_TOOLS: Final = endings("source, destination, src, dest, dst, folder, root")
+_FILE_WORDS: Final = frozenset({"file", "files", "directory", "dir", "folder", "path"})
+"""In the name of a tool that moves or reads files, the former are paths (`move_file`)."""
 _OTHER_PATHS: Final = word_set(
     "json xml x css dom field fields key keys property attribute node tree object data career critical learning "
     "conversion menu category breadcrumb selector element"
@@ -100,12 +103,18 @@ def check(tool: Tool) -> Iterator[Finding]:
         dangers: Dangers
         if formats & _URL_FORMATS or _is_named(argument, _URLS, _NO_ADDRESSES):
             rule, dangers = ANY_URL, (_ADDRESSES, _like_addresses)
-        elif _is_named(argument, _PATHS, _OTHER_PATHS) and not formats & _NO_PATH_FORMATS:
+        elif _is_path(argument, tool) and not formats & _NO_PATH_FORMATS:
             rule, dangers = ANY_PATH, (_FILES, _like_files)
         else:
             continue
         if not _refuses(argument, dangers, tool):
             yield Finding(rule, argument.path, {"name": argument.name})
+
+
+def _is_path(argument: Argument, tool: Tool) -> bool:
+    if ends_with(argument.words, _IN_FILE_TOOLS) and not _FILE_WORDS.isdisjoint(words(tool.name)):
+        return True
+    return _is_named(argument, _PATHS, _OTHER_PATHS)
 
 
 def _is_named(argument: Argument, wanted: Endings, unlike: frozenset[str]) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import unquote, urldefrag, urljoin
 
 from catalog.lint.pointer import Pointer, from_text, index_of
 from catalog.lint.schema.assertions import Undecided
-from catalog.lint.schema.dialect import SAME_PLACE, Dialect, dialect_of
+from catalog.lint.schema.dialect import DEFINITIONS, SAME_PLACE, Dialect, dialect_of
 from catalog.lint.schema.wellformed import faults_of
 from catalog.nodes import Json
 
@@ -89,10 +89,6 @@ class Graph:
         self.targets: dict[tuple[int, str], Target] = {}  # by id of `raw`, and keyword
         self.root = self._walk(root, None, "", None, path)
         self._follow()
-
-    @property
-    def refers(self) -> bool:
-        return bool(self.targets or self.lost)
 
     def node(self, schema: Json) -> Node | None:
         """Of a schema of this graph."""
@@ -243,14 +239,11 @@ def _joined(base: str, reference: str) -> tuple[str, str]:
     return address, unquote(fragment)
 
 
-Kind = Literal["schema", "list", "map"]
-
-
 def _schemas_in(schema: dict[str, Json], dialect: Dialect) -> Iterator[tuple[str, str | int | None, Json]]:
     """(keyword, key in it, what stands where a schema is expected), in document order. `schema` is well-formed."""
     alone = dialect.ref_stands_alone and "$ref" in schema
     for keyword, value in schema.items():
-        if alone and keyword not in ("$defs", "definitions"):
+        if alone and keyword not in DEFINITIONS:
             continue
         if keyword in dialect.one:
             yield keyword, None, value
