@@ -18,7 +18,7 @@ from catalog.category_words import Target
 from catalog.compiled import Entry
 from catalog.fold import fold
 from catalog.model import Tool
-from catalog.slips import find_slips
+from catalog.slips import allowed_edits, find_slips
 from catalog.word_index import EQUAL, LESS, PLURAL, WordIndex
 from catalog.words import has_kanji, is_hiragana, joined, joined_content, loose, runs, singular
 
@@ -122,7 +122,8 @@ class Suggester:
 
     def _misspelt(self, query: str) -> Scored:
         words = self._index.words
-        for slip in find_slips(query, self._index.keys):
+        near = self._index.of_about(len(query), allowed_edits(len(query), has_kanji(query)))
+        for slip in find_slips(query, near):
             for target, worth in words[slip.word].items():
                 if not (slip.weak and target.category):
                     yield target, slip.score - (EQUAL - worth) / 2

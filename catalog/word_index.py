@@ -34,7 +34,17 @@ class WordIndex:
         for entry in entries:
             of_one_run.update(self._learn(entry))
         self.keys = tuple(self.words)
+        self._of_lengths: dict[tuple[int, int], tuple[str, ...]] = {}
         self._single = sorted(of_one_run)
+
+    def of_about(self, length: int, more_or_less: int) -> tuple[str, ...]:
+        """The keys whose lengths differ from `length` by at most so many: no other is so few edits away."""
+        known = self._of_lengths.get((length, more_or_less))
+        if known is None:
+            least, most = length - more_or_less, length + more_or_less
+            known = tuple(key for key in self.keys if least <= len(key) <= most)
+            self._of_lengths[length, more_or_less] = known
+        return known
 
     def category_words(self, tool: str) -> CategoryWords:
         found = self._categories.get(tool)

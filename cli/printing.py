@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -61,10 +62,13 @@ class Printer:
             return
         report = outcome.value
         # Only a SARIF log needs the whole of them in the end.
-        self._reports.append(report if self._format == "sarif" else report._replace(text=""))
+        self._reports.append(report if self._format == "sarif" else report._replace(text=()))
         if report.text:
             self._bar.hide()
-            streams.emit(self._separated(report.text), flush=True)
+            streams.emit(self._separator())
+            for piece in report.text:
+                streams.emit(piece)
+            streams.emit("", flush=True)
             self._printed += 1
 
     def complain(self, text: str) -> None:
@@ -73,12 +77,13 @@ class Printer:
         self._bar.hide()
         streams.note(f"aop: {text}")
 
-    def _separated(self, text: str) -> str:
+    def _separator(self) -> str:
+        """What stands before the next document's text."""
         if self._format == "text":
-            return f"\n{text}" if self._printed else text
+            return "\n" if self._printed else ""
         if self._format == "json" and self._several:
-            return f",\n{text}" if self._printed else f"\n{text}"
-        return text
+            return ",\n" if self._printed else "\n"
+        return ""
 
     def _finish(self) -> None:
         self._bar.hide()
@@ -86,19 +91,20 @@ class Printer:
             case "json":
                 streams.emit(("\n]\n" if self._printed else "]\n") if self._several else "\n" if self._printed else "")
             case "sarif":
-                streams.emit(self._sarif())
+                for piece in self._sarif():
+                    streams.emit(piece)
             case "text" if self._summarized:
                 streams.emit(f"\n{self._summary()}\n" if self._printed else f"{self._summary()}\n")
             case _:
                 pass
 
-    def _sarif(self) -> str:
+    def _sarif(self) -> Iterator[str]:
         from importlib.metadata import version  # noqa: PLC0415 - both are slow to load, and for this format only
 
-        from pipeline.diagnostics.sarif import render_sarif  # noqa: PLC0415
+        from pipeline.diagnostics.sarif import sarif_pieces  # noqa: PLC0415
 
         checked = [report.checked for report in self._reports if report.checked is not None]
-        return render_sarif(checked, lang=self._lang, version=version("aop"))
+        return sarif_pieces(checked, lang=self._lang, version=version("aop"))
 
     def _summary(self) -> str:
         failed = sum(report.status == "failed" for report in self._reports)

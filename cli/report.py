@@ -6,10 +6,9 @@ Made in the process that compiled, printed by ours.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cli.arguments import Format
 from cli.discovery import STDIN
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
 
 
 class Report(NamedTuple):
-    """`text`: what to print, without separators; "" where the format has nothing to say. `output`: the folder written.
+    """`text`: what to print, in pieces, without separators; () where the format has nothing to say.
+    `output`: the folder written.
 
     `checked`: for the one SARIF log of all documents. Only where somebody watches: `ran`, whether anything was not
     taken from an earlier compile; `calls`, whether the document calls others; `found`, what was found in it.
@@ -39,7 +39,7 @@ class Report(NamedTuple):
     errors: int
     warnings: int
     output: str | None
-    text: str
+    text: tuple[str, ...]
     checked: Checked | None = None
     ran: bool = True
     calls: bool = False
@@ -63,71 +63,71 @@ class Reporter:
 
     def __call__(self, compilation: Compilation) -> Report:
         """Raises StoreError."""
-        found = self._found(compilation)
+        findings = compilation.findings
         path = STDIN if compilation.path == STDIN_PATH else compilation.path
         written = self.publisher is not None and compilation.status == "succeeded"
         output = self.publisher.folder(compilation.path).as_posix() if self.publisher is not None and written else None
-        errors = sum(diagnostic.severity == "error" for diagnostic in found)
+        errors = sum(finding.fails for finding in findings)
         report = Report(
             path,
             compilation.sha256,
             compilation.status,
             errors,
-            len(found) - errors,
+            len(findings) - errors,
             output,
-            self._text(compilation, path, found, output),
-            self._checked(compilation, path, found),
+            tuple(_joined(self._text(compilation, path, output))),
+            self._checked(compilation, path),
         )
-        return self._watched(report, compilation, found) if self.watched else report
+        return self._watched(report, compilation) if self.watched else report
 
-    def _watched(self, report: Report, compilation: Compilation, found: Sequence[Diagnostic]) -> Report:
+    def _watched(self, report: Report, compilation: Compilation) -> Report:
         parsed = compilation.parsed
         calls = parsed is not None and any(phase.calls for phase in parsed.phases)
         ran = any(stage.outcome == "ran" for stage in compilation.stages)
-        return report._replace(ran=ran, calls=calls, found=tuple(found))
+        return report._replace(ran=ran, calls=calls, found=tuple(self._found(compilation)))
 
     # Most documents have no diagnostic, and each form's renderer is loaded only where it has something to render.
 
-    def _found(self, compilation: Compilation) -> list[Diagnostic]:
+    def _found(self, compilation: Compilation) -> Iterator[Diagnostic]:
         findings = compilation.findings
         if not findings:
-            return []
-        from pipeline.diagnostics.bind import bind  # noqa: PLC0415
+            return iter(())
+        from pipeline.diagnostics.bind import binding  # noqa: PLC0415
 
-        return bind(findings, compilation.positions, self.lang)
+        return binding(findings, compilation.positions, self.lang)
 
-    def _text(self, compilation: Compilation, path: str, found: Sequence[Diagnostic], output: str | None) -> str:
+    def _text(self, compilation: Compilation, path: str, output: str | None) -> Iterable[str]:
         match self.format:
             case "json" | "jsonl":
-                return self._json(compilation, path, found, output)
-            case "github" if found:
-                from pipeline.diagnostics.github import render_github  # noqa: PLC0415
+                return self._json(compilation, path, output)
+            case "github" if compilation.findings:
+                from pipeline.diagnostics.github import commands  # noqa: PLC0415
 
-                return render_github(found, path)
-            case "text" if found:
-                from pipeline.diagnostics.text import render_text  # noqa: PLC0415
+                return (f"{command}\n" for command in commands(self._found(compilation), path))
+            case "text" if compilation.findings:
+                from pipeline.diagnostics.text import text_pieces  # noqa: PLC0415
 
-                lines = self._lines(compilation)
-                return render_text(found, path, lines, lang=self.lang, color=self.color, width=self.width)
+                found, lines = self._found(compilation), self._lines(compilation)
+                return text_pieces(found, path, lines, lang=self.lang, color=self.color, width=self.width)
             case _:
-                return ""
+                return ()
 
-    def _json(self, compilation: Compilation, path: str, found: Sequence[Diagnostic], output: str | None) -> str:
-        from pipeline.diagnostics.json import diagnostic_dict  # noqa: PLC0415
+    def _json(self, compilation: Compilation, path: str, output: str | None) -> Iterator[str]:
+        from cli.json_output import result_pieces  # noqa: PLC0415
         from pipeline.result import result  # noqa: PLC0415
 
-        value = result(compilation, [diagnostic_dict(diagnostic) for diagnostic in found], output)
+        value = result(compilation, [], output)
         value["document"]["path"] = path
-        if self.format == "json":
-            return json.dumps(value, ensure_ascii=False, indent=2)
-        return f"{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n"
+        yield from result_pieces(value, self._found(compilation), indented=self.format == "json")
+        if self.format == "jsonl":
+            yield "\n"
 
-    def _checked(self, compilation: Compilation, path: str, found: Sequence[Diagnostic]) -> Checked | None:
+    def _checked(self, compilation: Compilation, path: str) -> Checked | None:
         if self.format != "sarif":
             return None
         from pipeline.diagnostics.sarif import Checked  # noqa: PLC0415
 
-        return Checked(path, self._lines(compilation) if found else [], found)
+        return Checked(path, self._lines(compilation) if compilation.findings else [], list(self._found(compilation)))
 
     def _lines(self, compilation: Compilation) -> list[str]:
         """The document's lines; none if it is unreadable, or another one by now."""
@@ -139,3 +139,20 @@ class Reporter:
             return []
         source = read_source(data, len(data))
         return source.lines if isinstance(source, Source) else []
+
+
+_PIECE: Final = 1 << 16
+
+
+def _joined(parts: Iterable[str]) -> Iterator[str]:
+    """The parts in pieces of a size that is worth handing on and writing."""
+    gathered: list[str] = []
+    size = 0
+    for part in parts:
+        gathered.append(part)
+        size += len(part)
+        if size >= _PIECE:
+            yield "".join(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield "".join(gathered)

@@ -6,7 +6,7 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import quote
 
@@ -88,26 +88,35 @@ def _rule(code: str, lang: Lang, help_base: str | None) -> Json:
     return rule
 
 
-def sarif_log(documents: Iterable[Checked], *, lang: Lang, version: str, help_base: str | None = None) -> Json:
-    """The log object. `version` is the compiler's; `help_base` the address under which `docs/codes` is published:
-    with it the rules have a `helpUri`, without it only the page itself."""
-    checked = list(documents)
-    used = sorted({found.code for document in checked for found in document.diagnostics})
+def sarif_pieces(
+    documents: Sequence[Checked], *, lang: Lang, version: str, help_base: str | None = None
+) -> Iterator[str]:
+    """The log as JSON, with a line end behind it, in pieces: it may be larger than memory has room for.
+
+    `version` is the compiler's; `help_base` the address under which `docs/codes` is published: with it the rules have
+    a `helpUri`, without it only the page itself.
+    """
+    used = sorted({found.code for document in documents for found in document.diagnostics})
     index = {code: number for number, code in enumerate(used)}
     rules: list[Json] = [_rule(code, lang, help_base) for code in used]
-    results: list[Json] = [
-        _result(found, document, index[found.code]) for document in checked for found in document.diagnostics
-    ]
     run: Json = {
         "tool": {"driver": {"name": "aop", "version": version, "language": lang, "rules": rules}},
         "language": lang,
         "columnKind": "unicodeCodePoints",
-        "results": results,
     }
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    schema = json.dumps(_SCHEMA)
+    yield f'{{"$schema": {schema}, "version": "2.1.0", "runs": [{_dumps(run)[:-1]}, "results": ['
+    separator = ""
+    for document in documents:
+        for found in document.diagnostics:
+            yield f"{separator}{_dumps(_result(found, document, index[found.code]))}"
+            separator = ", "
+    yield "]}]}\n"
+
+
+_dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def render_sarif(documents: Iterable[Checked], *, lang: Lang, version: str, help_base: str | None = None) -> str:
-    """The log as JSON, with a line end behind it."""
-    log = sarif_log(documents, lang=lang, version=version, help_base=help_base)
-    return f"{json.dumps(log, ensure_ascii=False)}\n"
+    """All of `sarif_pieces`."""
+    return "".join(sarif_pieces(list(documents), lang=lang, version=version, help_base=help_base))

@@ -88,5 +88,14 @@ def render_text(
     width: int = 100,
 ) -> str:
     """All blocks, separated by blank lines, with a line end behind the last; "" without diagnostics."""
-    text = "\n\n".join(blocks(diagnostics, path, lines, lang=lang, color=color, width=width))
-    return f"{text}\n" if text else ""
+    return "".join(text_pieces(diagnostics, path, lines, lang=lang, color=color, width=width))
+
+
+def text_pieces(
+    diagnostics: Iterable[Diagnostic], path: str, lines: Sequence[str], *, lang: Lang, color: bool, width: int
+) -> Iterator[str]:
+    """`render_text` in pieces. Arguments as in `blocks`."""
+    separator = ""
+    for block in blocks(diagnostics, path, lines, lang=lang, color=color, width=width):
+        yield f"{separator}{block}\n"
+        separator = "\n"

@@ -21,6 +21,11 @@ _MAX_LISTED: Final = 10
 _MAX_PATH: Final = 200
 """A cycle is printed whole (C1); only one that no person could follow is cut."""
 
+_OF_LINE: Final = "{fence"
+"""Only in this blank a message tells its line."""
+
+_KEPT: Final = 1024
+
 _REMARKS: Final = frozenset({("declaration-unclosed", "handover"), ("declaration-lookalike", "verb")})
 """Beside all `handover-…` and `placeholder-…`: what a remark that starts with この may have met by accident (V1)."""
 
@@ -118,3 +123,22 @@ def words(finding: Finding, line: int | None, lang: Lang) -> tuple[str, str]:
     if finding.name.startswith(("handover-", "placeholder-")) or (finding.name, finding.variant) in _REMARKS:
         sentences.append(language.remark)
     return message, language.between_sentences.join(sentences)
+
+
+class Wording:
+    """`words` in one language. What is said of many places in the same words is put together once."""
+
+    def __init__(self, lang: Lang) -> None:
+        self._lang: Lang = lang
+        self._known: dict[tuple[object, ...], tuple[str, str]] = {}
+
+    def __call__(self, finding: Finding, line: int | None) -> tuple[str, str]:
+        """Message and help of a finding at `line`. Raises NoMessage."""
+        told = line if any(_OF_LINE in text for text in template(finding, LANGUAGES[self._lang])) else None
+        said = (finding.name, finding.variant, finding.phase, finding.arguments, finding.suggestions, told)
+        known = self._known.get(said)
+        if known is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            known = self._known[said] = words(finding, line, self._lang)
+        return known

@@ -6,47 +6,71 @@ from collections.abc import Iterable, Sequence
 
 from pipeline.artifacts import At, Positions, Span
 from pipeline.diagnostics.findings import Argument, Finding
-from pipeline.incremental.keys import Packed, encode
+from pipeline.incremental.keys import Json, Packed, encode
 
 
 def findings_text(findings: Sequence[Finding]) -> str:
-    """As JSON: an array of arrays."""
+    """As JSON: the texts that occur, what is said in their numbers, and each finding as the number of what it says
+    and its place. Nothing is written twice: a declaration of many faulty items stands in each one's arguments.
+    """
     if not findings:
         return "[]"
-    return encode(
-        [
-            (
-                finding.name,
-                finding.at,
-                finding.phase,
-                finding.arguments,
-                finding.suggestions,
-                finding.variant,
-                finding.severity,
-            )
-            for finding in findings
-        ]
-    )
+    texts: dict[str, int] = {}
+    said: dict[tuple[object, ...], int] = {}
+    packed: list[Json] = []
+    places: list[Json] = []
+    for finding in findings:
+        what = (finding.name, finding.variant, finding.severity, finding.phase, finding.arguments, finding.suggestions)
+        number = said.setdefault(what, len(said))
+        if number == len(packed):
+            packed.append(_packed(finding, texts))
+        places.append(number if finding.at is None else (number, *finding.at))
+    return encode((list(texts), packed, places))
 
 
-def _argument(value: str | int | Sequence[str]) -> Argument:
-    return value if isinstance(value, str | int) else tuple(value)
+def _packed(finding: Finding, texts: dict[str, int]) -> Json:
+    def number(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    def argument(value: Argument) -> Json:
+        """A text as its number, a number in a list, several texts in a list that begins with null."""
+        if isinstance(value, str):
+            return number(value)
+        return (value,) if isinstance(value, int) else (None, *map(number, value))
+
+    arguments = [(number(name), argument(value)) for name, value in finding.arguments]
+    suggestions = [number(text) for text in finding.suggestions]
+    return finding.name, finding.variant, finding.severity, finding.phase, arguments, suggestions
 
 
-def unpack_findings(packed: Iterable[Packed]) -> tuple[Finding, ...]:
+def unpack_findings(packed: Sequence[Packed]) -> tuple[Finding, ...]:
     """The findings whose `findings_text` says that."""
-    return tuple(
-        Finding(
+    if not packed:
+        return ()
+    texts, contents, places = packed
+
+    def argument(value: Packed) -> Argument:
+        if isinstance(value, int):
+            return str(texts[value])
+        return int(value[0]) if value[0] is not None else tuple([texts[number] for number in value[1:]])
+
+    said = [
+        (
             name,
-            None if at is None else At(*at),
             phase,
-            tuple((argument, _argument(value)) for argument, value in arguments),
-            tuple(suggestions),
+            tuple([(texts[number], argument(value)) for number, value in arguments]),
+            tuple([texts[number] for number in suggestions]),
             variant,
             severity,
         )
-        for name, at, phase, arguments, suggestions, variant, severity in packed
-    )
+        for name, variant, severity, phase, arguments, suggestions in contents
+    ]
+    findings: list[Finding] = []
+    for place in places:
+        number, at = (place, None) if isinstance(place, int) else (place[0], At(*place[1:]))
+        name, *rest = said[number]
+        findings.append(Finding(name, at, *rest))
+    return tuple(findings)
 
 
 def unpack_positions(packed: Iterable[Sequence[int]]) -> Positions:

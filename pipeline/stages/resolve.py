@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -107,24 +108,41 @@ class _Resolver:
 
     def read_tools(self, section: Section, place: Place) -> tuple[Grant, ...]:
         """The tools that the section's declarations attach: none outside all phases or in a calling phase (T10, C2)."""
-        readings: list[tuple[ToolDeclaration, ItemReading]] = []
         grants: dict[Grant, None] = {}
+        nones: list[tuple[int, str]] = []
+        only_nones = True
         for declaration in section.tools:
-            items = [read_item(item, declaration.written, self.catalog) for item in declaration.items]
-            readings += [(declaration, item) for item in items]
-            if declaration.closed and not all(item.none for item in items):
-                self.misplaced(declaration, section, place)
-            for reading in items:
+            readings, distinct = self.read_items(declaration)
+            if not all(reading.none for reading in readings):
+                only_nones = False
+                if declaration.closed:
+                    self.misplaced(declaration, section, place)
+            for item, reading in zip(declaration.items, readings, strict=True):
+                if reading.none:
+                    nones.append((item.anchor, declaration.written))
                 for fault in reading.faults:
-                    self.report_fault(fault, reading.item.anchor, section)
+                    self.report_fault(fault, item.anchor, section)
+            for reading in distinct:
                 if reading.tool is not None and not reading.faults:
                     self.tools[reading.tool.name] = reading.tool
                     grants[reading.grant()] = None
-        if place != "outside" and not all(reading.none for _, reading in readings):
-            for declaration, reading in readings:
-                if reading.none:
-                    self.report("none-with-tools", reading.item.anchor, section, declaration=declaration.written)
+        if place != "outside" and not only_nones:
+            for anchor, written in nones:
+                self.report("none-with-tools", anchor, section, declaration=written)
         return self.narrowable(tuple(grants)) if place == "phase" else ()
+
+    def read_items(self, declaration: ToolDeclaration) -> tuple[list[ItemReading], Collection[ItemReading]]:
+        """One reading an item, and each reading once. Items of the same words share one, and so all that is said about
+        them: a document may have half a million items, and as many findings."""
+        known: dict[tuple[str, str, tuple[str, ...], bool], ItemReading] = {}
+        readings: list[ItemReading] = []
+        for item in declaration.items:
+            words = (item.text, item.head, item.groups, item.only)
+            reading = known.get(words)
+            if reading is None:
+                reading = known[words] = read_item(item, declaration.written, self.catalog)
+            readings.append(reading)
+        return readings, known.values()
 
     def misplaced(self, declaration: ToolDeclaration, section: Section, place: Place) -> None:
         if place == "outside":
