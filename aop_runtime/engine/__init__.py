@@ -1,0 +1,1 @@
+"""The engine: a phase's agent, and the phases of a procedure one after the other."""

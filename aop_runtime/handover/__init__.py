@@ -1,0 +1,1 @@
+"""Dedicated tools that hand a fence's text to another tool: as TypeScript, or as one argument."""

@@ -1,0 +1,1 @@
+"""The tool plane: every call of every tool goes through it, whatever the tool comes from."""

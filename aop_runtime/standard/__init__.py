@@ -1,0 +1,1 @@
+"""The standard tools: asking a person, running code, reading attachments, a browser."""
