@@ -119,11 +119,7 @@ class Project:
         wanted = _normal(target).casefold()
         if not wanted:
             return ()
-        spellings: dict[str, str] = {}
-        for document in self._documents:
-            path = document.path
-            for spelling in (document.name, path, posixpath.basename(path), stem(path)):
-                spellings.setdefault(_normal(spelling).casefold(), document.name)
+        spellings = self._spellings
         close = process.extract(wanted, list(spellings), scorer=fuzz.ratio, score_cutoff=CLOSE, limit=None)
         ranked = {spelling: score for spelling, score, _ in close}
         # A part of a name (`締め` of `月次の締め処理`) is far from it letter by letter, yet what was meant.
@@ -132,6 +128,16 @@ class Project:
                 ranked[spelling] = max(CLOSE, ranked.get(spelling, 0.0))
         best = sorted(ranked, key=lambda spelling: (-ranked[spelling], spelling))
         return tuple(dict.fromkeys(spellings[spelling] for spelling in best))[:MAX_SUGGESTIONS]
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        """How each document may be called, casefolded, and its name."""
+        spellings: dict[str, str] = {}
+        for document in self._documents:
+            path = document.path
+            for spelling in (document.name, path, posixpath.basename(path), stem(path)):
+                spellings.setdefault(_normal(spelling).casefold(), document.name)
+        return spellings
 
     @cached_property
     def _next_in_cycle(self) -> dict[str, str]:

@@ -66,6 +66,7 @@ def _measured(run: str) -> tuple[Cell, ...]:
     return tuple(map(_cell, iter_graphemes(run)))
 
 
+@lru_cache(maxsize=64)
 def row(line: str) -> Row:
     """Tabs become blanks; what is invisible or acts on a terminal becomes a picture (`␛`) or an escape (`\\u202e`)."""
     texts: list[str] = []
@@ -96,12 +97,14 @@ def _window(columns: list[int], first: int, last: int, room: int) -> tuple[int, 
 def excerpt(line: str, start: int, end: int, room: int) -> Excerpt:
     """`line` in at most `room` columns (8 at least), the code points from `start` up to `end` (0-based) marked.
 
-    The mark is at least one column wide; it may stand just behind the line's end. However long the line is, only its
-    `room` code points on both sides of the mark's beginning are looked at.
+    The mark is at least one column wide; it may stand just behind the line's end. However long the line is, only a part
+    of it is looked at: at least `room` code points on both sides of the mark's beginning, cut at multiples of `room` so
+    that marks beside each other, of which there may be half a million, have one in common.
     """
     room = max(room, 8)
     start = min(start, len(line))
-    low, high = max(0, start - room), min(len(line), start + room)
+    block = start // room
+    low, high = max(0, (block - 1) * room), min(len(line), (block + 2) * room)
     texts, columns, points = row(line[low:high])
     first = bisect_right(points, start - low) - 1
     last = max(first, min(bisect_left(points, end - low), len(texts)))
