@@ -1,7 +1,8 @@
 """An `mcpServers` file: its servers become connectors without categories whose operations are unknown (T11).
 
 The file belongs to the user's MCP client as well, so keys that are not ours pass unread. Values of environment
-variables and headers are secrets: only their names are kept.
+variables and headers are secrets: only their names are kept. Where a server is reached belongs to the machine; so it is
+kept apart from the `server` of a catalog, which goes into manifests.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ def read_servers(root: Node) -> tuple[ToolDefinition, ...]:
         if not name.strip():
             raise Fault(line, "name-empty", where="mcpServers")
         names.add(name, line)
-        server: dict[str, Json] = {"server": _server(node, f"mcpServers.{name}")}
-        tools.append(ToolDefinition(name, "mcp", name, (), (), None, (), (), server, line))
+        configured: dict[str, Json] = {"configured": _server(node, f"mcpServers.{name}")}
+        tools.append(ToolDefinition(name, "mcp", name, (), (), None, (), (), configured, line))
     return tuple(tools)
 
 

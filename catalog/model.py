@@ -39,7 +39,8 @@ class Operation:
 class Tool:
     """`operations` None: an added MCP server whose operations are unknown (T11). `grants`: what a category word of a
     standard tool allows, in the order of the file. `digest`: sha256 over all of it and over what a run needs to know.
-    `definition`: canonical JSON of `source` and `server`, which hold no credential; absent ones are left out."""
+    `definition`: canonical JSON of `source` and `server`, and `configured`, the server of that name in `mcp.json`; none
+    holds a credential, and absent ones are left out."""
 
     name: str
     kind: ToolKind

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of every artifact schema here. Raise it when a field changes its meaning: then older ones are not found."""
 
 
@@ -174,6 +174,19 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
+class Contract:
+    """What only a run needs to know of a tool (`operation` "") or of an operation; no generator reads it.
+
+    `definition`: canonical JSON, of the catalog's fields: for a tool `kind` and `server`, for an operation those that
+    `catalog.model.Operation.definition` names.
+    """
+
+    tool: str
+    operation: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
 class Grant:
     """One entry of a phase's `tools` (O2). `operations` None: an added server whose operations are unknown (T11).
 
@@ -228,12 +241,14 @@ class ResolvedPhase:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedDocument:
-    """What the resolve stage makes of a parsed document. `pins` sorted by tool and operation, each once."""
+    """What the resolve stage makes of a parsed document. `pins` and `contracts` sorted by tool and operation, each
+    once; an operation of which there is nothing to know has no contract."""
 
     name: str
     kind: Literal["multi", "single"]
     phases: tuple[ResolvedPhase, ...]
     pins: tuple[Pin, ...]
+    contracts: tuple[Contract, ...] = ()
 
 
 # ------------------------------------------------------------------------------------- generate, link, verify

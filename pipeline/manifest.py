@@ -12,7 +12,16 @@ from functools import lru_cache
 from hashlib import sha256 as _sha256
 
 from pipeline import canonical
-from pipeline.artifacts import SCHEMA_VERSION, Module, ParsedDocument, Pin, Positions, ResolvedDocument, ResolvedPhase
+from pipeline.artifacts import (
+    SCHEMA_VERSION,
+    Contract,
+    Module,
+    ParsedDocument,
+    Pin,
+    Positions,
+    ResolvedDocument,
+    ResolvedPhase,
+)
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.result import handover_dict, phase_line, tool_dict
 from pipeline.stages import versions
@@ -40,7 +49,8 @@ def manifest(
         f'"document": {_compact(document)}',
         f'"module": {_compact({"sha256": _sha256(module.source.encode()).hexdigest()})}',
         f'"versions": {_compact(_versions(generator))}',
-        f'"operations": {_array(map(_operation, resolved.pins))}',
+        f'"tools": {_array(_tools(resolved.contracts))}',
+        f'"operations": {_array(_operations(resolved))}',
         f'"fences": {_array(_fences(parsed, positions))}',
         f'"phases": {_array(_phases(resolved, positions, frozenset(carried)))}',
         f'"source_map": {_array(_source_map(parsed, resolved, positions, module))}',
@@ -58,13 +68,29 @@ def _versions(generator: GeneratorIdentity) -> dict[str, object]:
     return {"artifacts": SCHEMA_VERSION, **versions.BY_STAGE, "generator": identity}
 
 
+def _tools(contracts: Iterable[Contract]) -> Iterator[str]:
+    """How each tool in use is reached."""
+    for contract in contracts:
+        if not contract.operation:
+            yield f'{{"tool": {_compact(contract.tool)}, {contract.definition[1:]}'
+
+
+def _operations(resolved: ResolvedDocument) -> Iterator[str]:
+    contracts = {(contract.tool, contract.operation): contract.definition for contract in resolved.contracts}
+    for pin in resolved.pins:
+        yield _operation(pin, contracts.get((pin.tool, pin.operation), "{}"))
+
+
 @lru_cache(maxsize=4096)
-def _operation(pin: Pin) -> str:
+def _operation(pin: Pin, contract: str) -> str:
     """Cached: the documents of a library use the same operations."""
     head = _compact(
         {"tool": pin.tool, "operation": pin.operation, "effect": pin.effect, "sha256": canonical.digest(pin)}
     )
-    return f'{head[:-1]}, "description": {_compact(pin.description)}, "input_schema": {pin.schema or "null"}}}'
+    schema = pin.schema or "null"
+    return (
+        f'{head[:-1]}, "description": {_compact(pin.description)}, "input_schema": {schema}, "contract": {contract}}}'
+    )
 
 
 def _fences(parsed: ParsedDocument, positions: Positions) -> Iterator[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from catalog.model import Operation, Tool
@@ -11,6 +13,7 @@ from catalog.view import CatalogView
 from pipeline.artifacts import (
     At,
     CallDeclaration,
+    Contract,
     Grant,
     Handover,
     ParsedDocument,
@@ -27,12 +30,15 @@ from pipeline.resolution.drifts import drifted
 from pipeline.resolution.handovers import resolve_detached, resolve_handover
 from pipeline.resolution.items import ItemFault, ItemReading, read_item
 from pipeline.resolution.mentions import find_mentions
+from pipeline.resolution.sparing import MOST_DOCUMENTS, MOST_WORDS, Allowance, SparingCatalog
 from pipeline.stages import versions
 
 VERSION = versions.RESOLVE
 """Raised whenever the same document, catalog and project may resolve to something else."""
 
 Place = Literal["phase", "call", "outside"]
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +50,14 @@ class ResolveOutcome:
 class _Resolver:
     def __init__(self, parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str) -> None:
         self.parsed = parsed
-        self.catalog = catalog
+        self.catalog = SparingCatalog(catalog, Allowance(MOST_WORDS))
         self.project = project
+        self.suggested = Allowance(MOST_DOCUMENTS)
         self.path = path
         self.single = parsed.kind == "single"
         self.findings: list[Finding] = []
         self.pins: dict[tuple[str, str], Pin] = {}
+        self.contracts: dict[tuple[str, str], Contract] = {}
         self.tools: dict[str, Tool] = {}
         self.outside_values = Scope(parsed.outside.values)
 
@@ -63,7 +71,8 @@ class _Resolver:
         if not any(phase.kind == "agent" for phase in phases):
             self.unreachable(outside, outside.fences, "no-agent")
         pins = tuple(self.pins[key] for key in sorted(self.pins))
-        artifact = ResolvedDocument(self.parsed.name, self.parsed.kind, phases, pins)
+        contracts = tuple(self.contracts[key] for key in sorted(self.contracts))
+        artifact = ResolvedDocument(self.parsed.name, self.parsed.kind, phases, pins, contracts)
         return ResolveOutcome(artifact, tuple(self.findings))
 
     def report_fault(self, fault: ItemFault, anchor: int, section: Section) -> None:
@@ -99,10 +108,15 @@ class _Resolver:
 
     def pin(self, tool_name: str, operations: tuple[str, ...] | None) -> None:
         tool = self.tools[tool_name]
+        self.contracts[(tool_name, "")] = Contract(tool_name, "", _reached(tool.kind, tool.definition))
         wanted = set(operations or ())
         for operation in tool.operations or ():
             if operation.name in wanted:
                 self.pins[(tool_name, operation.name)] = _pin(tool, operation)
+                if operation.definition != "{}":
+                    self.contracts[(tool_name, operation.name)] = Contract(
+                        tool_name, operation.name, operation.definition
+                    )
 
     # ----------------------------------------------------------------------------------------------- tools
 
@@ -218,7 +232,8 @@ class _Resolver:
         if found:
             paths = tuple(document.path for document in found)
             return ItemFault("call-unknown", "several", (target, ("paths", paths)), paths[:MAX_SUGGESTIONS])
-        return ItemFault("call-unknown", "", (target,), self.project.suggest(call.target))
+        suggestions = self.project.suggest(call.target) if self.suggested.covers(call.target) else ()
+        return ItemFault("call-unknown", "", (target,), suggestions)
 
     def read_calls_outside(self, section: Section) -> None:
         for call in section.calls:
@@ -239,6 +254,13 @@ class _Resolver:
 
 def _pin(tool: Tool, operation: Operation) -> Pin:
     return Pin(tool.name, operation.name, operation.effect, operation.description, operation.schema)
+
+
+@lru_cache(maxsize=256)
+def _reached(kind: str, definition: str) -> str:
+    """How a tool is reached, of its definition. Cached: the documents of a library use the same tools."""
+    server = json.loads(definition).get("server")
+    return _encode({"kind": kind} if server is None else {"kind": kind, "server": server})
 
 
 def resolve(parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str) -> ResolveOutcome:

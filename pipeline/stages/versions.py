@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 PARSE: Final = "2"
-RESOLVE: Final = "2"
+RESOLVE: Final = "3"
 LINK: Final = "1"
 VERIFY: Final = "1"
 

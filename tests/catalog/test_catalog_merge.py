@@ -63,7 +63,7 @@ def test_servers_are_added_to_the_files(tmp_path: Path) -> None:
     assert crm is not None
     assert (crm.name, crm.kind, crm.title, crm.categories, crm.operations) == ("my_crm", "mcp", "my_crm", (), None)
     assert json.loads(crm.definition) == {
-        "server": {"headers": ["Authorization"], "type": "http", "url": "https://crm.example.com/mcp"}
+        "configured": {"headers": ["Authorization"], "type": "http", "url": "https://crm.example.com/mcp"}
     }
 
 

@@ -114,7 +114,7 @@ SERVERS = """\
 
 
 def test_a_server_gives_a_catalog_tool_its_address_and_nothing_else(base: Path) -> None:
-    """Categories, operations and effects stay those of the catalog; the server's own definition elsewhere, too."""
+    """Categories, operations, effects and its server stay those of the catalog; the server's own elsewhere, too."""
     config = write(base.parent, "mcp.json", SERVERS)
     plain, catalog = layered(base).tool("zaiko"), layered(base, servers=config).tool("zaiko")
     assert plain is not None
@@ -122,7 +122,7 @@ def test_a_server_gives_a_catalog_tool_its_address_and_nothing_else(base: Path) 
     assert (catalog.name, catalog.categories, catalog.operations) == ("zaiko", plain.categories, plain.operations)
     definition = json.loads(catalog.definition)
     address = {"headers": ["Authorization"], "type": "http", "url": "https://stock.example.com/mcp"}
-    assert definition == {**json.loads(plain.definition), "server": address}
+    assert definition == {**json.loads(plain.definition), "configured": address}
     assert catalog.digest != plain.digest
     assert layered(base, servers=config).digest != layered(base).digest
     assert operations(layered(base, servers=config), "crm") == []
@@ -137,7 +137,7 @@ def test_a_server_addresses_an_organisations_and_an_imported_tool(base: Path) ->
         tool = load_catalog([base], config, None, own).tool("crm")
         assert tool is not None
         assert tool.operations is not None
-        assert json.loads(tool.definition) == {"server": {"command": "crm-mcp"}}
+        assert json.loads(tool.definition) == {"configured": {"command": "crm-mcp"}}
 
 
 def test_a_removed_tools_server_is_a_tool_of_unknown_operations(base: Path) -> None:

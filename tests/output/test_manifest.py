@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pipeline.artifacts import Pin, Span
+from pipeline.artifacts import Contract, Pin, Span
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.manifest import manifest
 from tests.generate.samples import BROWSER, CRM, FREEE, WEEKLY, Code, Document, Hand, Step, document, module_of
@@ -38,6 +38,14 @@ EVERYTHING = document(
 )
 
 
+PIN = EVERYTHING.resolved.pins[0]
+CONTRACTS = (
+    Contract(PIN.tool, "", '{"kind":"mcp","server":{"url":"https://example.com/mcp"}}'),
+    Contract(PIN.tool, PIN.operation, '{"confirm":"always","timeout_s":30}'),
+)
+EVERYTHING = EVERYTHING._replace(resolved=replace(EVERYTHING.resolved, contracts=CONTRACTS))
+
+
 @pytest.mark.parametrize("sample", [WEEKLY, SINGLE, EVERYTHING])
 def test_it_fits_its_schema(sample: Document) -> None:
     """The published schema, which is itself a schema."""
@@ -56,6 +64,14 @@ def test_it_names_everything_that_the_schema_requires_and_no_more() -> None:
         assert set(written[name][0]) == set(described)
     for name in ("tools", "handovers"):
         assert set(written["phases"][0][name][0]) == set(entries["phases"][name]["items"]["properties"])
+
+
+def test_it_says_what_a_run_must_know_of_tools_and_operations() -> None:
+    """How a tool is reached, and what an operation asks for beside its schema: a run needs no catalog."""
+    written = made(EVERYTHING)
+    assert written["tools"] == [{"tool": PIN.tool, "kind": "mcp", "server": {"url": "https://example.com/mcp"}}]
+    assert written["operations"][0]["contract"] == {"confirm": "always", "timeout_s": 30}
+    assert all(entry["contract"] == {} for entry in made(WEEKLY)["operations"])
 
 
 def test_it_pins_the_operations_that_are_used() -> None:
@@ -114,11 +130,12 @@ def test_it_says_which_phases_have_code_of_another_generator() -> None:
 
 
 def test_an_entry_is_a_line() -> None:
-    """So that a diff shows what changed: every operation, fence, phase and mapped range has a line of its own."""
-    text = manifest("0" * 64, WEEKLY.parsed, WEEKLY.resolved, WEEKLY.positions, module_of(WEEKLY), GENERATOR)
+    """So that a diff shows what changed: every tool, operation, fence, phase and mapped range has a line of its own."""
+    resolved = replace(WEEKLY.resolved, contracts=CONTRACTS)
+    text = manifest("0" * 64, WEEKLY.parsed, resolved, WEEKLY.positions, module_of(WEEKLY), GENERATOR)
     read = json.loads(text)
     entries = sum(len(value) for value in read.values() if isinstance(value, list))
-    assert text.count("\n") == entries + 2 + 4 + 2 * 4
+    assert text.count("\n") == entries + 2 + 4 + 2 * 5
 
 
 def test_definitions_with_the_same_names_are_told_apart() -> None:
