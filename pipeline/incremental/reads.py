@@ -1,7 +1,8 @@
 """The recorded reads of resolve: every question with its answer, misses and suggestions included (R1).
 
 A trace holds while every question has the answer it had; equal digests of the whole catalog and the whole project
-answer that at once. Answers are JSON values, so that what is recorded and what is asked again compare as they are.
+answer that at once. Answers are JSON values, so that what is recorded and what is asked again compare as they are. What a
+project answers is recorded as a digest: a called document may have any number of calls, and so may those that call it.
 """
 
 from __future__ import annotations
@@ -88,13 +89,14 @@ class Inquiry:
         self.project = project
         self._answers: dict[Question, Json] = {}
         self._connectors: tuple[tuple[str, ...], str] | None = None
+        self._documents: dict[str, tuple[ProjectDocument, str]] = {}
 
     @property
     def connectors(self) -> tuple[tuple[str, ...], str]:
         """The names of all connectors and their digest."""
         if self._connectors is None:
             names = self.catalog.connectors()
-            self._connectors = names, hashlib.sha256(encode(names).encode()).hexdigest()
+            self._connectors = names, _digest(names)
         return self._connectors
 
     def answer(self, question: Question) -> Json:
@@ -119,14 +121,26 @@ class Inquiry:
             case ("receivers", bool(read_only)):
                 return list(self.catalog.receivers(read_only))
             case ("find", str(target), str(caller)):
-                return found_answer(self.project.find(target, caller))
+                return self.found_answer(self.project.find(target, caller))
             case ("suggest", str(target)):
-                return list(self.project.suggest(target))
-            case ("cycle", str(path), str(name), tuple(calls), str(caller)):
-                document = ProjectDocument(path, name, tuple(str(call) for call in calls))
-                return list(self.project.cycle(document, caller))
+                return names_answer(self.project.suggest(target))
+            case ("cycle", str(path), str(name), str(caller)):
+                # Which calls lead on from there is the project's to know, and not asked with the question.
+                return names_answer(self.project.cycle(ProjectDocument(path, name, ()), caller))
             case _:
                 return ["unknown question"]
+
+    def found_answer(self, documents: tuple[ProjectDocument, ...]) -> Json:
+        """All that the documents are known by: a digest, "" for none."""
+        return _digest([self._document(document) for document in documents]) if documents else ""
+
+    def _document(self, document: ProjectDocument) -> str:
+        """A document's digest; a library may call one with many calls from each of its documents."""
+        known = self._documents.get(document.path)
+        if known is None or known[0] is not document:
+            digest = _digest((document.path, document.name, document.calls))
+            known = self._documents[document.path] = document, digest
+        return known[1]
 
     def changes(self, reads: Reads, folded_text: Callable[[], str]) -> list[Change]:
         """The recorded questions with another answer now; empty while the trace holds.
@@ -163,8 +177,13 @@ def locked_answer(locked: LockedTool | None) -> Json:
     return None if locked is None else locked.digest
 
 
-def found_answer(documents: tuple[ProjectDocument, ...]) -> Json:
-    return [[document.path, document.name, list(document.calls)] for document in documents]
+def names_answer(names: Sequence[str]) -> Json:
+    """The names of documents, in their order: a digest, "" for none."""
+    return _digest(names) if names else ""
+
+
+def _digest(value: Json) -> str:
+    return hashlib.sha256(encode(value).encode("ascii")).hexdigest()
 
 
 class Recorder:
@@ -172,7 +191,7 @@ class Recorder:
 
     def __init__(self, inquiry: Inquiry) -> None:
         self.catalog = RecordingCatalog(inquiry)
-        self.project = RecordingProject(inquiry.project)
+        self.project = RecordingProject(inquiry)
         self._inquiry = inquiry
 
     def reads(self, parsed: ParsedDocument) -> Reads:
@@ -245,9 +264,10 @@ class RecordingCatalog:
 class RecordingProject:
     """A `ProjectView` that writes down what it is asked."""
 
-    def __init__(self, view: ProjectView) -> None:
+    def __init__(self, inquiry: Inquiry) -> None:
         self.answers: dict[Question, Json] = {}
-        self._view = view
+        self._inquiry = inquiry
+        self._view = inquiry.project
 
     @property
     def digest(self) -> str:
@@ -255,15 +275,15 @@ class RecordingProject:
 
     def find(self, target: str, caller: str) -> tuple[ProjectDocument, ...]:
         documents = self._view.find(target, caller)
-        self.answers["find", target, caller] = found_answer(documents)
+        self.answers["find", target, caller] = self._inquiry.found_answer(documents)
         return documents
 
     def suggest(self, target: str) -> tuple[str, ...]:
         names = self._view.suggest(target)
-        self.answers["suggest", target] = list(names)
+        self.answers["suggest", target] = names_answer(names)
         return names
 
     def cycle(self, target: ProjectDocument, caller: str) -> tuple[str, ...]:
         names = self._view.cycle(target, caller)
-        self.answers["cycle", target.path, target.name, target.calls, caller] = list(names)
+        self.answers["cycle", target.path, target.name, caller] = names_answer(names)
         return names
