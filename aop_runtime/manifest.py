@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from aop_runtime.declarations import Json
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 VERSION = 1
 
@@ -27,14 +25,14 @@ class _Closed(BaseModel):
 class Contract(_Closed):
     """What only a run needs to know of an operation (`docs/catalog.md`). `method` and what follows it: HTTP APIs."""
 
-    output_schema: dict[str, Json] | None = None
+    output_schema: dict[str, JsonValue] | None = None
     confirm: Literal["always", "never"] | None = None
     idempotency_argument: str | None = None
     timeout_s: float | None = None
     permission: str | None = None
     method: str | None = None
     path: str | None = None
-    mapping: dict[str, Json] | None = None
+    mapping: dict[str, JsonValue] | None = None
 
 
 class OperationPin(_Closed):
@@ -44,7 +42,7 @@ class OperationPin(_Closed):
     operation: str
     effect: Literal["read", "write"]
     description: str
-    input_schema: dict[str, Json] | None = None
+    input_schema: dict[str, JsonValue] | None = None
     contract: Contract = Contract()
 
 

@@ -64,7 +64,7 @@ class ServerEntry(BaseModel):
 class _File(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True, hide_input_in_errors=True)
 
-    mcpServers: dict[str, ServerEntry] = Field(max_length=MAX_SERVERS)  # noqa: N815 - the file's own name for it
+    mcpServers: dict[str, ServerEntry] = Field(max_length=MAX_SERVERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,21 +208,21 @@ def named_credentials(name: str, variables: tuple[str, ...], environment: Mappin
 
 def bearer(name: str, credentials: Mapping[str, str]) -> dict[str, str]:
     """The header that carries the one credential of a tool by HTTP. Raises SourceFault."""
+    if not credentials:
+        return {}
     if len(credentials) > 1:
         raise SourceFault(f"{name}: by HTTP it can have one credential, not {', '.join(credentials)}")
-    for variable, value in credentials.items():
-        if not value.isascii() or not value.isprintable():
-            raise SourceFault(f"{name}: {variable} holds a character that a header cannot have")
-    return {"Authorization": f"Bearer {value}" for value in credentials.values()}
+    ((variable, value),) = credentials.items()
+    if not value.isascii() or not value.isprintable():
+        raise SourceFault(f"{name}: {variable} holds a character that a header cannot have")
+    return {"Authorization": f"Bearer {value}"}
 
 
 def inherited(environment: Mapping[str, str]) -> dict[str, str]:
     """What of our own environment a server's process is given: where programs and homes are, and the language."""
     # A value that begins so is a function of a shell.
     return {
-        name: environment[name]
-        for name in _INHERITED
-        if name in environment and not environment[name].startswith("()")
+        name: environment[name] for name in _INHERITED if name in environment and not environment[name].startswith("()")
     }
 
 

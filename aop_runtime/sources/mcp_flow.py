@@ -1,0 +1,54 @@
+"""How much a server has said on a connection, and what ended the connection."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aop_runtime.sources.limits import Limits
+
+_HEARD: Final = 2_000
+
+
+class Flooded(Exception):
+    """A server said more than it may. Caught where the connection ends; `Flow.fault` keeps why."""
+
+
+class Flow:
+    """`lost`: the connection is of no use any more. `fault`: why, where we ended it ourselves."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._said = 0
+        self._heard = b""
+        self.lost = False
+        self.fault: str | None = None
+
+    def take(self, size: int) -> None:
+        """Raises Flooded."""
+        self._said += size
+        if self._said > self._limits.flood_bytes:
+            self.refuse(f"it sent more than {self._limits.flood_bytes} bytes between two answers")
+
+    def message(self, size: int) -> None:
+        """Raises Flooded."""
+        if size > self._limits.message_bytes:
+            self.refuse(f"it sent a message of more than {self._limits.message_bytes} bytes")
+
+    def answered(self) -> None:
+        """A request went out, or its answer came: what comes now is counted afresh."""
+        self._said = 0
+
+    def refuse(self, why: str) -> None:
+        """Raises Flooded."""
+        self.fault = self.fault or why
+        self.lost = True
+        raise Flooded
+
+    def overhear(self, chunk: bytes) -> None:
+        """What it says on standard error: the end of it may tell why it ended. The rest is dropped."""
+        self._heard = (self._heard + chunk)[-_HEARD:]
+
+    @property
+    def last_words(self) -> str:
+        lines = self._heard.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
