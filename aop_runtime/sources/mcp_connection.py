@@ -21,6 +21,7 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CONNECTION_CLOSED,
+    INVALID_REQUEST,
     PARSE_ERROR,
     REQUEST_TIMEOUT,
     CallToolRequest,
@@ -45,14 +46,17 @@ from aop_runtime.sources.words import one_line
 _CLOSING_S: Final = 10.0
 _Answer = TypeVar("_Answer")
 _FAULT_STATUS: Final = 502
+_NOT_FOUND: Final = 404
 
 
 class Unreachable(Exception):
-    """No connection, or none any more. `sent`: a request may have reached the server. The message holds no secret."""
+    """No connection, or none any more. `sent`: a request may have reached the server. `late`: it lives, but has not
+    answered in time. The message holds no secret."""
 
-    def __init__(self, why: str, *, sent: bool) -> None:
+    def __init__(self, why: str, *, sent: bool, late: bool = False) -> None:
         super().__init__(why)
         self.sent = sent
+        self.late = late
 
 
 class Refused(Exception):
@@ -89,20 +93,27 @@ class Connection:
         self._link: _Link | None = None
         self._lock = asyncio.Lock()
 
+    @property
+    def alive(self) -> bool:
+        return self._link is not None and not self._link.ended
+
     async def list(self) -> tuple[LiveOperation, ...]:
         """All operations, from all pages. Raises Unreachable, Refused, Nonsense."""
-        link = await self._open()
+        link = await self.open()
         try:
             async with asyncio.timeout(self._limits.connect_s):
                 return await self._ask(link, self._pages)
         except TimeoutError:
-            raise Unreachable(f"it listed nothing within {self._limits.connect_s:g} s", sent=False) from None
+            raise Unreachable(f"it listed nothing within {self._limits.connect_s:g} s", sent=False, late=True) from None
 
     async def call(
         self, operation: str, arguments: dict[str, Json], timeout_s: float, watch: Callable[[str], None]
     ) -> CallToolResult:
-        """Raises Unreachable, Refused, Nonsense."""
-        link = await self._open()
+        """Over the connection that `list` was answered by, and no other. Raises Unreachable, Refused, Nonsense."""
+        link = self._link
+        if link is None or link.ended:
+            raise Unreachable((link and link.why()) or "the connection ended", sent=False)
+        await link.ready()
         request = CallToolRequest(params=CallToolRequestParams(name=operation, arguments=arguments))
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
@@ -123,7 +134,7 @@ class Connection:
             if link is not None:
                 await link.aclose()
 
-    async def _open(self) -> _Link:
+    async def open(self) -> _Link:
         """Raises Unreachable, with nothing sent."""
         async with self._lock:
             if self._link is not None and self._link.ended:
@@ -147,8 +158,12 @@ class Connection:
         except MCPError as error:
             if link.ended or exchange.fault is not None or error.code == CONNECTION_CLOSED:
                 raise Unreachable(self._why(link, exchange), sent=exchange.sent) from None
+            if exchange.status == _NOT_FOUND and error.code == INVALID_REQUEST:
+                # The server has forgotten the session, so it has not looked at the request.
+                link.drop("the server ended the session")
+                raise Unreachable("the server ended the session", sent=False) from None
             if error.code == REQUEST_TIMEOUT:
-                raise Unreachable("it did not answer in time", sent=True) from None
+                raise Unreachable("it did not answer in time", sent=True, late=True) from None
             if error.code == PARSE_ERROR:
                 raise Nonsense("it answered what is no message of the protocol") from None
             raise Refused(error.code, self._shown(error.message), exchange) from None
@@ -223,6 +238,11 @@ class _Link:
         if known is None and self._flow.last_words:
             known = f"it ended; its last words: {self._flow.last_words}"
         return None if known is None else one_line(self.server.secrets.hide(known), self._limits.words)
+
+    def drop(self, why: str) -> None:
+        """It is of no use any more."""
+        self._fault = self._fault or why
+        self._flow.lost = True
 
     async def ready(self) -> None:
         """Raises Unreachable."""
