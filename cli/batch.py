@@ -77,10 +77,8 @@ def plan_one(
     document: Document, job: Job[T], *, siblings: Callable[[], Iterable[Document]] = no_siblings
 ) -> tuple[StageReport, ...]:
     """What compiling the document would run, and why (`aop why`). Leaves nothing behind. Raises OSError, StoreError."""
-    from pipeline.incremental.overlay import Overlay  # noqa: PLC0415 - a compile needs none
-
     with job.open_store() as store:
-        compiler = Compiler(job.catalog, Overlay(store), job.generator, job.options)
+        compiler = Compiler(job.catalog, store, job.generator, job.options)
         source = Input(document.path, document.read())
         survey = compiler.survey(source)
         project = NO_PROJECT
@@ -142,7 +140,8 @@ class _Batch(Generic[T]):
             others = [(None, document) for document in self._siblings() if document.path not in self._names]
             yield from self._round(self._read(others))
             self._begin_round(Project(self._names.values()))
-            yield from self._round(_chunked(self._calling, READ_AT_ONCE))
+            chunks = _chunked(self._calling, READ_AT_ONCE)
+            yield from self._round(self._with_records(list(items)) for items in chunks)  # the first round left some
         self._compiler.store.flush()
 
     def _begin_round(self, project: ProjectView) -> None:

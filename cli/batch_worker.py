@@ -163,6 +163,7 @@ class Worker(Generic[T]):
             if survey is None:
                 survey = self._compiler.survey(source, item.known)
                 if item.place is None or survey.document.calls:
+                    self._compiler.keep(survey)
                     return Answer(replace(survey, step=None), None)
             project = NO_PROJECT if self._project is None else self._project
             yield

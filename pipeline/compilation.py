@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
 from pipeline.incremental.keys import Json
 from pipeline.incremental.record import Kind, Status
 from pipeline.incremental.report import StageReport
 from pipeline.incremental.shelf import Lost
+
+if TYPE_CHECKING:
+    from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
 
 T = TypeVar("T")
 
@@ -52,7 +54,7 @@ class Recalled(Protocol):
     @property
     def module(self) -> Module | None: ...
 
-    def recover(self, lost: Lost) -> Compilation: ...
+    def recover(self) -> Compilation: ...
 
 
 class Compilation:
@@ -123,12 +125,11 @@ class Compilation:
     def _part(self, get: Callable[[Made | Recalled], T]) -> T:
         try:
             return get(self._parts)
-        except Lost as error:
+        except Lost:
             if isinstance(self._parts, Made):
                 raise
-            lost = error
         # The store lost what the record names, so the record is of no use: the whole document is compiled again.
-        again = self._parts.recover(lost)
+        again = self._parts.recover()
         self.status, self.kind, self.name = again.status, again.kind, again.name
         self._parts = again._parts
         return self._part(get)

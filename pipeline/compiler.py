@@ -23,14 +23,15 @@ from pipeline.incremental.keys import Json
 from pipeline.incremental.lockstep import Steps, finish
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.recall import RecalledParts, holds
-from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
+from pipeline.incremental.record import Head, PhaseRecord, Record, Scope, Tail
 from pipeline.incremental.report import StageReport
-from pipeline.incremental.shelf import Lost, Shelf
+from pipeline.incremental.shelf import Shelf
 from pipeline.project import Project, ProjectDocument, ProjectView, stem
 from pipeline.stages import versions
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
+    from pipeline.incremental.past import Past
     from pipeline.incremental.previous import Previous
     from pipeline.incremental.run import Run
     from pipeline.incremental.steps import ParseStep
@@ -97,17 +98,9 @@ class Compiler:
 
     def records(self, paths: Iterable[str]) -> dict[str, list[Record]]:
         """What is remembered of several documents, read at once, newest first."""
-        by_path = {path: self._record_keys(path) for path in paths}
-        found = self.store.get_traces_many(key for keys in by_path.values() for key in keys)
-        return {
-            path: [entry for key in keys if key in found for entry in record.from_traces(found[key])]
-            for path, keys in by_path.items()
-        }
-
-    def _record_keys(self, path: str) -> tuple[str, ...]:
-        """A check also takes what a whole compile knows."""
-        whole = record.record_key(path, check=False)
-        return (record.record_key(path, check=True), whole) if self.options.check else (whole,)
+        keys = {record.record_key(path): path for path in paths}
+        found = self.store.get_traces_many(keys)
+        return {path: record.from_traces(found.get(key, ())) for key, path in keys.items()}
 
     def recall(
         self, path: str, sha256: str, known: Sequence[Record], project: ProjectView, data: Callable[[], bytes]
@@ -116,30 +109,37 @@ class Compiler:
 
         `known`: of `records`. `data` gives the document's bytes, if the store turns out to have lost something.
         """
+        found = self._unchanged(sha256, known, project)
+        if found is None:
+            return None
+        if found is not known[0]:  # an edit was taken back: this is the previous compile now
+            self._record(path, found)
+        return self._recalled(path, found, project, data)
+
+    def _unchanged(self, sha256: str, known: Sequence[Record], project: ProjectView) -> Record | None:
         if self.options.reuse == "never":
             return None
-        for rank, entry in enumerate(known):
+        for entry in known:
             head = entry.head
-            if head.document == sha256 and head.setup == self._setup and not head.again:
-                if not holds(entry, self._inquiry(project), self._shelf):
-                    continue
-                if rank:  # an edit was taken back: this is the previous compile now
-                    self.store.add_trace(self._record_keys(path)[0], entry.to_bytes())
-                return self._recalled(path, entry, project, data)
+            same = head.document == sha256 and head.setup == self._setup and self._answers(head.scope)
+            if same and not head.again and holds(entry, self._inquiry(project), self._shelf):
+                return entry
         return None
+
+    def _answers(self, scope: Scope) -> bool:
+        """Whether a compile of that scope went as far as this one: a check also takes what a whole compile knows."""
+        return scope == "whole" or (scope == "check" and self.options.check)
 
     def _recalled(self, path: str, entry: Record, project: ProjectView, data: Callable[[], bytes]) -> Compilation:
         head = entry.head
 
-        def recover(lost: Lost) -> Compilation:
+        def recover() -> Compilation:
             document = Input(path, data())
             sha256 = hashlib.sha256(document.data).hexdigest()
-            shelf = Shelf(self.store, [lost.digest] if lost.reason == "artifact-damaged" else ())
-            run = finish(self._stages(shelf, document, sha256, project, [entry], None))
+            run = finish(self._stages(document, sha256, project, [entry], None))
             return self._finish(document, sha256, [entry], run, None)
 
-        parse_key = keys.stage_key("parse", self._versions["parse"], (head.document,), self._parse_options(path))
-        parts = RecalledParts(entry, self._shelf, parse_key, self.options.check, recover)
+        parts = RecalledParts(entry, self._shelf, self.options.check, recover)
         return Compilation(path, head.document, head.status, head.kind, head.name, head.receipt, parts)
 
     # ----------------------------------------------------------------------------------------------- survey
@@ -152,11 +152,42 @@ class Compiler:
         surveyed = self.surveyed(document.path, sha256, known)
         if surveyed is not None:
             return surveyed
-        from pipeline.incremental.previous import Previous  # noqa: PLC0415 - as in _stages
-
-        previous = Previous(known[0], self._shelf) if known else None
-        step = self._parse(self._shelf, document, sha256, previous)
+        step = self._parse(document, sha256, *self._earlier(known))
         return Survey(_project_document(document.path, step), sha256, step.report, step)
+
+    def keep(self, survey: Survey) -> None:
+        """Remember what was parsed, where this compiler will not go on to compile it. Raises StoreError."""
+        step, document = survey.step, survey.document
+        if step is not None and step.report.outcome == "ran":
+            from pipeline.incremental.bundle import Bundle, pack_positions  # noqa: PLC0415 - as in _earlier
+
+            bundle = self._shelf.put(Bundle(step.packed, pack_positions(step.positions)))
+            head = Head(
+                "survey",
+                survey.sha256,
+                self._setup,
+                "succeeded",
+                None,
+                document.name,
+                document.calls,
+                "",
+                "",
+                False,
+                None,
+            )
+            tail = Tail(
+                self._versions,
+                self._parse_options(document.path),
+                bundle,
+                step.digest,
+                "",
+                "",
+                (len(step.findings), 0),
+                False,
+                (),
+                None,
+            )
+            self._record(document.path, Record(head, step.findings, tail))
 
     def surveyed(self, path: str, sha256: str, known: Sequence[Record]) -> Survey | None:
         """The survey of a document whose very bytes were compiled before."""
@@ -200,7 +231,7 @@ class Compiler:
             known = self.records([document.path])[document.path]
         recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
         if recalled is None:
-            run = yield from self._stages(self._shelf, document, sha256, project, known, survey)
+            run = yield from self._stages(document, sha256, project, known, survey)
             yield
             return self._finish(document, sha256, known, run, publish)
         if publish is not None:
@@ -212,7 +243,7 @@ class Compiler:
         receipt = publish(compilation)
         if receipt != compilation.receipt:
             compilation.receipt = receipt
-            key = self._record_keys(compilation.path)[0]
+            key = record.record_key(compilation.path)
             for entry in record.from_traces(self.store.get_traces(key)[:1]):
                 changed = Record(entry.head._replace(receipt=receipt), entry.findings, entry.tail)
                 self.store.add_trace(key, changed.to_bytes())
@@ -220,19 +251,16 @@ class Compiler:
     def plan(
         self, document: Input, project: ProjectView = NO_PROJECT, *, survey: Survey | None = None
     ) -> tuple[StageReport, ...]:
-        """What a compile would run, and why (`aop why`). No generator runs.
+        """What a compile would run, and why (`aop why`). No generator runs, and nothing is stored.
 
         Parse and resolve do run if they must: what comes behind them cannot be known else.
         """
-        from pipeline.incremental.overlay import Overlay  # noqa: PLC0415 - a compile needs none
-
         sha256 = hashlib.sha256(document.data).hexdigest()
         known = self.records([document.path])[document.path]
-        recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
-        if recalled is not None:
-            return recalled.stages
-        shelf = Shelf(Overlay(self.store))
-        return finish(self._stages(shelf, document, sha256, project, known, survey, plan=True)).made.stages
+        found = self._unchanged(sha256, known, project)
+        if found is not None:
+            return self._recalled(document.path, found, project, lambda: document.data).stages
+        return finish(self._stages(document, sha256, project, known, survey, plan=True)).made.stages
 
     # ------------------------------------------------------------------------------------------------ a run
 
@@ -240,13 +268,14 @@ class Compiler:
         self, document: Input, sha256: str, known: Sequence[Record], run: Run, publish: Publish | None
     ) -> Compilation:
         parsed = run.made.parsed
+        before = next((entry.head for entry in known if entry.head.scope == "whole"), None)
         compilation = Compilation(
             document.path,
             sha256,
             "failed" if run.failed else "succeeded",
             None if parsed is None else parsed.kind,
             stem(document.path) if parsed is None else parsed.name,
-            known[0].head.receipt if known else None,
+            None if before is None else before.receipt,
             run.made,
         )
         if publish is not None:
@@ -256,7 +285,6 @@ class Compiler:
 
     def _stages(
         self,
-        shelf: Shelf,
         document: Input,
         sha256: str,
         project: ProjectView,
@@ -264,54 +292,78 @@ class Compiler:
         survey: Survey | None,
         plan: bool = False,
     ) -> Steps[Run]:
-        # Loaded where a stage may run: an unchanged document needs none of the stages, and they are slow to import.
-        from pipeline.incremental.previous import Previous  # noqa: PLC0415
-        from pipeline.incremental.run import Setting, run_stages  # noqa: PLC0415
+        from pipeline.incremental.run import Setting, run_stages  # noqa: PLC0415 - as in _earlier
 
         options = self.options
-        previous = Previous(known[0], shelf) if known else None
+        pasts, previous = self._earlier(known)
         if survey is not None and survey.sha256 == sha256 and survey.step is not None:
             step = survey.step
         else:
-            step = self._parse(shelf, document, sha256, previous)
+            step = self._parse(document, sha256, pasts, previous)
             if survey is not None and survey.sha256 == sha256 and survey.parse is not None:
                 step = replace(step, report=survey.parse)
-        setting = Setting(shelf, self.generator, self._inquiry(project), options.reuse, options.rewrites, options.check)
+        inquiry = self._inquiry(project)
+        setting = Setting(self.store, self.generator, inquiry, options.reuse, options.rewrites, options.check)
         yield
-        return (yield from run_stages(setting, step, document.path, previous, plan))
+        return (yield from run_stages(setting, step, document.path, pasts, previous, plan))
 
-    def _parse(self, shelf: Shelf, document: Input, sha256: str, previous: Previous | None) -> ParseStep:
-        from pipeline.incremental.steps import parse_step  # noqa: PLC0415 - as above
+    def _earlier(self, known: Sequence[Record]) -> tuple[list[Past], Previous | None]:
+        """What earlier compiles made, newest first, and the one that this one is compared with."""
+        # Loaded where a stage may run: an unchanged document needs none of the stages, and they are slow to import.
+        from pipeline.incremental.past import Past  # noqa: PLC0415
+        from pipeline.incremental.previous import Previous  # noqa: PLC0415
+
+        pasts = [Past(entry, self._shelf) for entry in known]
+        return pasts, next((Previous(past) for past in pasts if self._answers(past.head.scope)), None)
+
+    def _parse(self, document: Input, sha256: str, pasts: Sequence[Past], previous: Previous | None) -> ParseStep:
+        from pipeline.incremental.steps import parse_step  # noqa: PLC0415 - as in _earlier
 
         options = self._parse_options(document.path)
-        return parse_step(shelf, document.data, sha256, options, previous, self.options.reuse == "never")
+        return parse_step(document.data, sha256, options, pasts, previous, self.options.reuse == "never")
 
     def _remember(self, compilation: Compilation, run: Run) -> None:
-        resolved, assembly = run.resolved, run.assembly
+        from pipeline.incremental.bundle import Bundle, pack_positions  # noqa: PLC0415 - as in _earlier
+
+        parsed, resolved, assembly = run.parsed, run.resolved, run.assembly
         reads = None if resolved is None else resolved.reads
+        linked = None if assembly is None else assembly.linked
         sections = () if run.made.parsed is None else run.made.parsed.phases
         head = Head(
+            "check" if self.options.check else "whole",
             compilation.sha256,
             self._setup,
             compilation.status,
             compilation.kind,
             compilation.name,
-            _project_document(compilation.path, run.parsed).calls,
+            _project_document(compilation.path, parsed).calls,
             "" if reads is None else reads.catalog,
             "" if reads is None else reads.project,
             assembly is not None and assembly.again,
             compilation.receipt,
         )
+        bundle = Bundle(
+            parsed.packed,
+            pack_positions(parsed.positions),
+            b"" if resolved is None else resolved.packed,
+            b"" if linked is None else linked.packed,
+        )
         tail = Tail(
             self._versions,
             self._parse_options(compilation.path),
-            run.parsed.digest,
+            self._shelf.put(bundle),
+            parsed.digest,
             "" if resolved is None else resolved.digest,
-            "" if assembly is None else assembly.digest,
+            "" if linked is None else linked.digest,
+            (len(parsed.findings), 0 if resolved is None else len(resolved.findings)),
+            assembly is not None and assembly.proven,
             tuple(PhaseRecord(section.number, "", "") for section in sections) if assembly is None else assembly.phases,
             reads,
         )
-        self.store.add_trace(self._record_keys(compilation.path)[0], Record(head, run.made.findings, tail).to_bytes())
+        self._record(compilation.path, Record(head, run.made.findings, tail))
+
+    def _record(self, path: str, entry: Record) -> None:
+        self.store.add_trace(record.record_key(path), entry.to_bytes())
 
     # ---------------------------------------------------------------------------------------------- settings
 

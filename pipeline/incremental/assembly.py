@@ -7,37 +7,48 @@ anything else has the phase generated anew.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.artifacts import Module, PhaseCode, Verdict
 from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
-from pipeline.incremental import carry, keys, reasons
+from pipeline.incremental import bundle, carry, reasons
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.lockstep import Steps, finish
+from pipeline.incremental.past import Past
 from pipeline.incremental.phases import Phase, Phases
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.record import PhaseRecord
 from pipeline.incremental.report import Reason, Stage, StageReport, reused
-from pipeline.incremental.shelf import Lost, LostReason, Shelf
-from pipeline.incremental.steps import ParseStep, ResolveStep, newcomer
+from pipeline.incremental.shelf import Lost, LostReason
+from pipeline.incremental.steps import ParseStep, ResolveStep
 from pipeline.incremental.verdicts import Judgement, findings_of, judge
 from pipeline.stages import link as link_stage
 from pipeline.stages import verify as verify_stage
+from pipeline.stores.protocol import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A module, its bytes as they are stored, and their digest."""
+
+    module: Module
+    packed: bytes
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """`module` is None where the verifier refused it to the end, or nothing was to be made (a plan).
+    """`linked` is None where the verifier refused the module to the end. `proven`: it had nothing to say about it.
 
     `again`: something was carried over or refused, so the next compile must look again.
     """
 
     reports: tuple[StageReport, ...]
-    module: Module | None
-    digest: str
+    linked: Linked | None
+    proven: bool
     phases: tuple[PhaseRecord, ...]
     findings: tuple[Finding, ...]
     again: bool
@@ -48,26 +59,26 @@ class Assembler:
 
     def __init__(
         self,
-        shelf: Shelf,
+        store: Store,
         generator: Generator,
         inquiry: Inquiry,
         parsed: ParseStep,
         resolved: ResolveStep,
+        pasts: Sequence[Past],
         previous: Previous | None,
         reuse: Reuse,
         rewrites: int,
     ) -> None:
         if parsed.artifact is None:
             raise ValueError("there is no code for an unreadable document")
-        self._shelf = shelf
-        self._store = shelf.store
+        self._store = store
         self._generator = generator
         self._parsed = parsed
         self._document = parsed.artifact
         self._resolved = resolved
         self._previous = previous
         self._reuse: Reuse = reuse
-        self._lookable = reuse != "never" and not newcomer(parsed.report, previous)
+        self._pasts = () if reuse == "never" else pasts
         self._rewrites = rewrites
         phases = Phases(self._document, resolved.artifact, generator.identity, reuse, previous, inquiry.catalog)
         phases.look_up(self._store)
@@ -76,43 +87,43 @@ class Assembler:
         self._linked = self._verified = False
 
     def plan(self) -> tuple[StageReport, ...]:
-        """What would run, without running a generator. The store must be one that forgets. Raises StoreError."""
-        while not all(phase.made_now or phase.load(self._shelf) for phase in self._phases):
+        """What would run, without running a generator. Raises StoreError."""
+        while not all(phase.made_now or phase.load() for phase in self._phases):
             pass
         if any(phase.made_now for phase in self._phases):
             self._linked = self._verified = True
         else:
             # A function of what is at hand; whether verify runs depends on what it makes.
-            _, digest = finish(self._link())
-            self._verified = not self._recorded_proof(digest)
+            self._verified = not self._recorded_proof(finish(self._link()))
         return self._reports()
 
     def assemble(self) -> Steps[Assembly]:
         """Raises StoreError, and what the generator raises."""
         yield
         while True:
-            module, digest = yield from self._link()
+            linked = yield from self._link()
             yield
-            judgement = judge(self._verify(module, digest), self._phases, self._reuse)
+            verdict = self._verify(linked)
+            judgement = judge(verdict, self._phases, self._reuse)
             rewritten = [p for p in judgement.refused if not p.made_now or p.attempts <= self._rewrites]
             if not rewritten:
                 break
             for phase in rewritten:
                 phase.refuse()
-        return self._result(module, digest, judgement)
+        return self._result(linked, verdict.proven, judgement)
 
-    def _result(self, module: Module, digest: str, judgement: Judgement) -> Assembly:
+    def _result(self, linked: Linked, proven: bool, judgement: Judgement) -> Assembly:
         refused = {phase.place for phase in judgement.refused}
         identity = self._generator.identity
         for phase in self._phases:
-            if phase.made_now and phase.place not in refused:
-                self._store.add_trace(phase.key, carry.trace(identity, phase.code_digest))
+            if phase.made_now and phase.packed is not None and phase.place not in refused:
+                self._store.add_trace(phase.key, carry.trace(identity, phase.packed))
         findings = findings_of(judgement, self._phases, self._document)
         again = bool(refused or judgement.stale) or any(phase.carried for phase in self._phases)
         return Assembly(
             reports=self._reports(),
-            module=None if refused else module,
-            digest="" if refused else digest,
+            linked=None if refused else linked,
+            proven=proven,
             phases=self._records(refused),
             findings=tuple(findings),
             again=again,
@@ -120,64 +131,66 @@ class Assembler:
 
     # ------------------------------------------------------------------------------------------------- stages
 
-    def _generate(self, phase: Phase) -> None:
-        phase.code = self._generator.generate(phase.unit, phase.faults)
-        phase.code_digest = self._shelf.put(phase.code)
-        phase.attempts += 1
-
-    def _link(self) -> Steps[tuple[Module, str]]:
+    def _link(self) -> Steps[Linked]:
         while True:
             for phase in self._phases:
-                if not phase.code_digest:
-                    self._generate(phase)
+                if phase.packed is None:
+                    phase.use(self._generator.generate(phase.unit, phase.faults))
             yield
-            module, digest = self._recorded_module()
-            if module is not None:
-                return module, digest
-            at_hand = [phase.load(self._shelf) for phase in self._phases]  # all of them: each lost one is found now
+            recorded = self._recorded_module()
+            if recorded is not None:
+                return recorded
+            at_hand = [phase.load() for phase in self._phases]  # all of them: each damaged one is found now
             if all(at_hand):
                 break
         codes: list[PhaseCode | None] = [None] * len(self._document.phases)
         for phase in self._phases:
             codes[phase.place] = phase.code
         module = link_stage.link(self._document, self._resolved.artifact, tuple(codes))
-        digest = self._shelf.put(module)
-        self._store.add_trace(self._link_key(), keys.encode(digest).encode("ascii"))
         self._linked = True
-        return module, digest
+        packed = bundle.pack_module(module)
+        return Linked(module, packed, bundle.digest(packed))
 
-    def _link_key(self) -> str:
-        codes = [f"{phase.place} {phase.code_digest}" for phase in self._phases]
-        return keys.stage_key("link", link_stage.VERSION, (self._parsed.digest, self._resolved.digest, *codes))
-
-    def _recorded_module(self) -> tuple[Module | None, str]:
-        if self._lookable:
-            for trace in self._store.get_traces(self._link_key()):
-                digest = json.loads(trace)
+    def _recorded_module(self) -> Linked | None:
+        """What an earlier compile linked of the same documents and code."""
+        codes = [""] * len(self._document.phases)
+        for phase in self._phases:
+            codes[phase.place] = phase.code_digest
+        for past in self._pasts:
+            tail = past.tail
+            if not tail.module or not self._same_documents(past) or not past.made_by("link", link_stage.VERSION):
+                continue
+            if [phase.code for phase in tail.phases] == codes:
                 try:
-                    return self._shelf.load(digest, Module), digest
+                    module, packed = past.module, past.bundle.module
                 except Lost as error:
                     self._link_lost = self._link_lost or error.reason
-        return None, ""
+                    continue
+                if module is not None:
+                    return Linked(module, packed, tail.module)
+        return None
 
-    def _verify(self, module: Module, digest: str) -> Verdict:
-        if self._recorded_proof(digest):
+    def _same_documents(self, past: Past) -> bool:
+        return (past.tail.parsed, past.tail.resolved) == (self._parsed.digest, self._resolved.digest)
+
+    def _verify(self, linked: Linked) -> Verdict:
+        if self._recorded_proof(linked):
             return Verdict()
         self._verified = True
-        verdict = verify_stage.verify(module.source, self._document, self._resolved.artifact)
-        if verdict.proven:
-            # Only a proof is worth keeping: what was refused is looked at again.
-            self._store.add_trace(self._proof_key(digest), b"proven")
-        return verdict
+        return verify_stage.verify(linked.module.source, self._document, self._resolved.artifact)
 
-    def _proof_key(self, module: str) -> str:
-        return keys.stage_key("verify", verify_stage.VERSION, (module, self._parsed.digest, self._resolved.digest))
-
-    def _recorded_proof(self, module: str) -> bool:
-        """Whether the module is known to be proven. What was carried over is always verified again."""
-        if not self._lookable or any(phase.carried for phase in self._phases):
+    def _recorded_proof(self, linked: Linked) -> bool:
+        """Whether the module is known to be proven. What was carried over is always verified again, and only a proof is
+        worth remembering: what was refused is looked at again."""
+        if any(phase.carried for phase in self._phases):
             return False
-        return bool(self._store.get_traces(self._proof_key(module)))
+        return any(
+            past.tail.proven
+            and past.tail.module == linked.digest
+            and self._same_documents(past)
+            and past.made_by("verify", verify_stage.VERSION)
+            for past in self._pasts
+        )
 
     # ------------------------------------------------------------------------------------------------ reports
 

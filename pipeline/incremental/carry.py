@@ -1,14 +1,17 @@
 """Which code of an earlier compile a phase may keep (R2, R3, I4).
 
-Traces of generated code are found by the unit alone, and each says who made it: `reuse: exact` takes code of the same
-generator, version and model; `reuse: compatible` else takes the newest code of another version or model of the same
-generator. Code of another generator is never taken over: choosing a generator is an option.
+Generated code may have cost a model's time, so it is kept apart from the document's bundle, in a trace of its own that
+is found by the unit alone, in whatever document the phase stands. Each says who made it: `reuse: exact` takes code of
+the same generator, version and model; `reuse: compatible` else takes the newest code of another version or model of the
+same generator. Code of another generator is never taken over: choosing a generator is an option.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
 from pipeline.generators.protocol import GeneratorIdentity
@@ -18,10 +21,17 @@ from pipeline.incremental.report import Reason
 Reuse: TypeAlias = Literal["compatible", "exact", "never"]
 
 
-class Candidate(NamedTuple):
-    """Recorded code: its digest, and why it is not the generator's own, in R3's words; () if it is."""
+class Code(NamedTuple):
+    """Generated code as it is stored: canonical JSON, and its digest."""
 
-    code: str
+    digest: str
+    packed: bytes
+
+
+class Candidate(NamedTuple):
+    """Recorded code, and why it is not the generator's own, in R3's words; () if it is."""
+
+    code: Code
     reasons: tuple[Reason, ...]
 
 
@@ -29,7 +39,7 @@ class CodeTrace(NamedTuple):
     generator: str
     version: str
     model: str
-    code: str
+    code: Code
 
 
 def unit_key(unit: str) -> str:
@@ -37,9 +47,13 @@ def unit_key(unit: str) -> str:
     return keys.stage_key("generate", "", (unit,))
 
 
-def trace(identity: GeneratorIdentity, code: str) -> bytes:
-    words = (*_words(identity), code)
-    return f"[{','.join([keys.quote(word) for word in words])}]".encode("ascii")
+def packed_code(packed: bytes) -> Code:
+    return Code(sha256(packed).hexdigest(), packed)
+
+
+def trace(identity: GeneratorIdentity, code: Code) -> bytes:
+    """Who made it on a line of its own, then the code."""
+    return b"%s\n%s" % (keys.encode(_words(identity)).encode("ascii"), code.packed)
 
 
 def _words(identity: GeneratorIdentity) -> tuple[str, str, str]:
@@ -47,7 +61,14 @@ def _words(identity: GeneratorIdentity) -> tuple[str, str, str]:
 
 
 def read_traces(traces: Iterable[bytes]) -> list[CodeTrace]:
-    return [CodeTrace(*json.loads(entry)) for entry in traces]
+    """In their order; those that are none are left out."""
+    found: list[CodeTrace] = []
+    for entry in traces:
+        words, _, packed = entry.partition(b"\n")
+        with suppress(ValueError, TypeError):
+            generator, version, model = json.loads(words)
+            found.append(CodeTrace(generator, version, model, packed_code(packed)))
+    return found
 
 
 def candidates(traces: Sequence[CodeTrace], identity: GeneratorIdentity, reuse: Reuse) -> list[Candidate]:

@@ -1,10 +1,10 @@
-"""Findings and positions as JSON values, for the traces and records that keep them beside the artifacts."""
+"""Findings as JSON, for the records that keep them beside the artifacts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from pipeline.artifacts import At, Positions, Span
+from pipeline.artifacts import At
 from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.incremental.keys import Json, Packed, encode
 
@@ -71,7 +71,3 @@ def unpack_findings(packed: Sequence[Packed]) -> tuple[Finding, ...]:
         name, *rest = said[number]
         findings.append(Finding(name, at, *rest))
     return tuple(findings)
-
-
-def unpack_positions(packed: Iterable[Sequence[int]]) -> Positions:
-    return tuple(Span(*span) for span in packed)

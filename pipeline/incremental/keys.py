@@ -14,7 +14,7 @@ Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None
 Packed: TypeAlias = Sequence[Any]
 """An array as `json.loads` gives it, which types nothing: only what `encode` wrote here is ever unpacked."""
 
-FORMAT = 4
+FORMAT = 5
 """Version of what this package stores. Raise it when an encoding changes its meaning: then older ones are not found."""
 
 _encoder = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), check_circular=False)

@@ -16,7 +16,6 @@ from pipeline.incremental import carry, reasons
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.report import Outcome, Reason
-from pipeline.incremental.shelf import Lost, LostReason, Shelf
 from pipeline.stages.generate import units_of
 from pipeline.stores.protocol import Store
 
@@ -25,6 +24,7 @@ from pipeline.stores.protocol import Store
 class Phase:
     """`place`: its index in the document; `digest`: of its unit; `key`: of the code that was made for it.
 
+    `code` and `packed`: the code that it has, decoded and as it is stored; kept code is decoded where it is needed.
     `carried`: why its code is not the generator's own (R3).
     """
 
@@ -36,11 +36,10 @@ class Phase:
     traces: list[carry.CodeTrace] = field(default_factory=list)
     candidates: list[carry.Candidate] = field(default_factory=list)
     code: PhaseCode | None = None
-    code_digest: str = ""
+    packed: carry.Code | None = None
     outcome: Outcome = "ran"
     reason: Reason = "same"
     carried: tuple[Reason, ...] = ()
-    lost: LostReason | None = None
     attempts: int = 0
     faults: tuple[Fault, ...] = ()
 
@@ -53,24 +52,33 @@ class Phase:
         """Use the best candidate that is left, if any."""
         self.code = None
         if self.candidates:
-            self.code_digest, self.carried = self.candidates.pop(0)
+            self.packed, self.carried = self.candidates.pop(0)
             self.outcome = "carried" if self.carried else "reused"
             self.reason = self.carried[0] if self.carried else "same"
         else:
-            self.code_digest, self.carried, self.outcome = "", (), "ran"
+            self.packed, self.carried, self.outcome = None, (), "ran"
 
-    def load(self, shelf: Shelf) -> bool:
-        """Have the kept code at hand. False if the store lost it: then the next best is kept. Raises StoreError."""
-        if self.code is None:
+    def use(self, code: PhaseCode) -> None:
+        """Take code that was made just now."""
+        self.code, self.packed = code, carry.packed_code(canonical.dumps(code))
+        self.attempts += 1
+
+    def load(self) -> bool:
+        """Have the kept code at hand. False if it is none: then the next best is kept."""
+        if self.code is None and self.packed is not None:
             try:
-                self.code = shelf.load(self.code_digest, PhaseCode)
-            except Lost as error:
-                self.lost = error.reason
+                self.code = canonical.loads(self.packed.packed, PhaseCode)
+            except canonical.UnreadableArtifact:
                 self.keep()
                 if self.made_now:
-                    self.reason = error.reason
+                    self.reason = "artifact-damaged"
                 return False
         return True
+
+    @property
+    def code_digest(self) -> str:
+        """ "" where it has no code."""
+        return "" if self.packed is None else self.packed.digest
 
     def refuse(self) -> None:
         """Have its code made again."""
@@ -79,7 +87,7 @@ class Phase:
             # store.
             self.reason = self.carried[0] if self.carried else "artifact-damaged"
             self.outcome, self.carried, self.faults = "ran", (), ()
-        self.code, self.code_digest = None, ""
+        self.code = self.packed = None
 
 
 class Phases:
@@ -128,10 +136,10 @@ class Phases:
             return "new"
         if previous.tail.versions.get("artifacts") != str(SCHEMA_VERSION):
             return "stage-version"
-        if previous.parsed is None:
-            return "new"
         if any(record.unit == phase.digest and record.code for record in previous.tail.phases):
             return "artifact-missing"
+        if previous.parsed is None:
+            return "new"
         place = self._ancestors.of(phase.unit, phase.place)
         before = None if place is None else previous.units[place]
         if place is None or before is None or before == phase.unit:

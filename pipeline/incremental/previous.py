@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TypeVar
 
-from pipeline.artifacts import SCHEMA_VERSION, ParsedDocument, Pin, ResolvedDocument, Unit
-from pipeline.incremental.record import Record, Tail
-from pipeline.incremental.shelf import Lost, Shelf
+from pipeline.artifacts import ParsedDocument, Pin, ResolvedDocument, Unit
+from pipeline.incremental.past import Past
+from pipeline.incremental.record import Tail
+from pipeline.incremental.shelf import Lost
 from pipeline.stages.generate import units_of
 
 T = TypeVar("T")
@@ -16,29 +18,28 @@ T = TypeVar("T")
 class Previous:
     """Loaded piece by piece, when a stage runs and its reason is asked for. What is lost is None."""
 
-    def __init__(self, record: Record, shelf: Shelf) -> None:
-        self.document = record.head.document
-        self.tail: Tail = record.tail
-        self._shelf = shelf
+    def __init__(self, past: Past) -> None:
+        self._past = past
+        self.document = past.head.document
+        self.tail: Tail = past.tail
 
     def other_version(self, stage: str, version: str) -> bool:
         """Whether another version of the stage made the previous compile, or one with another schema of artifacts."""
-        known = self.tail.versions
-        return known.get(stage) != version or known.get("artifacts") != str(SCHEMA_VERSION)
+        return not self._past.made_by(stage, version)
 
-    def _load(self, digest: str, kind: type[T]) -> T | None:
+    def _load(self, get: Callable[[Past], T | None]) -> T | None:
         try:
-            return self._shelf.load(digest, kind) if digest else None
+            return get(self._past)
         except Lost:
             return None
 
     @cached_property
     def parsed(self) -> ParsedDocument | None:
-        return self._load(self.tail.parsed, ParsedDocument)
+        return self._load(lambda past: past.parsed)
 
     @cached_property
     def resolved(self) -> ResolvedDocument | None:
-        return self._load(self.tail.resolved, ResolvedDocument)
+        return self._load(lambda past: past.resolved)
 
     @property
     def pins(self) -> tuple[Pin, ...]:

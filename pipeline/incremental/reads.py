@@ -1,8 +1,8 @@
 """The recorded reads of resolve: every question with its answer, misses and suggestions included (R1).
 
 A trace holds while every question has the answer it had; equal digests of the whole catalog and the whole project
-answer that at once. Answers are JSON values, so that what is recorded and what is asked again compare as they are. What a
-project answers is recorded as a digest: a called document may have any number of calls, and so may those that call it.
+answer that at once. Answers are JSON values, so that what is recorded and what is asked again compare as they are;
+a project's are digests, since a called document may have any number of calls, and so may its callers.
 """
 
 from __future__ import annotations

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
-from pipeline.incremental.codec import unpack_positions
 from pipeline.incremental.reads import Inquiry, mentionable_text
 from pipeline.incremental.record import Record
 from pipeline.incremental.report import StageReport, reused, skipped
 from pipeline.incremental.shelf import Lost, Shelf
 
 if TYPE_CHECKING:
+    from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
     from pipeline.compilation import Compilation
+    from pipeline.incremental.past import Past
 
 
 def holds(record: Record, inquiry: Inquiry, shelf: Shelf) -> bool:
@@ -24,29 +23,35 @@ def holds(record: Record, inquiry: Inquiry, shelf: Shelf) -> bool:
     head = record.head
     if head.catalog in ("", inquiry.catalog.digest) and head.project in ("", inquiry.project.digest):
         return True
-    tail = record.tail
-    if tail.reads is None:
+    reads = record.tail.reads
+    if reads is None:
         return True
     try:
-        return not inquiry.changes(tail.reads, lambda: mentionable_text(shelf.load(tail.parsed, ParsedDocument)))
+        return not inquiry.changes(reads, lambda: _mentionable(record, shelf))
     except Lost:
         return False
 
 
-class RecalledParts:
-    """`parse_key`: of the parse trace, which has the positions. `check`: whether only a check was asked for."""
+def _mentionable(record: Record, shelf: Shelf) -> str:
+    parsed = _past(record, shelf).parsed
+    return "" if parsed is None else mentionable_text(parsed)
 
-    def __init__(
-        self, record: Record, shelf: Shelf, parse_key: str, check: bool, recover: Callable[[Lost], Compilation]
-    ) -> None:
+
+def _past(record: Record, shelf: Shelf) -> Past:
+    # Loaded where an artifact is looked at: most unchanged documents need none, and their classes are slow to make.
+    from pipeline.incremental.past import Past  # noqa: PLC0415
+
+    return Past(record, shelf)
+
+
+class RecalledParts:
+    """`check`: whether only a check was asked for."""
+
+    def __init__(self, record: Record, shelf: Shelf, check: bool, recover: Callable[[], Compilation]) -> None:
         self._record = record
         self._shelf = shelf
-        self._parse_key = parse_key
         self._check = check
-        self._recover = recover
-
-    def recover(self, lost: Lost) -> Compilation:
-        return self._recover(lost)
+        self.recover = recover
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -70,23 +75,21 @@ class RecalledParts:
         return (*before, *phases, reused("link"), reused("verify"))
 
     @cached_property
+    def _past(self) -> Past:
+        return _past(self._record, self._shelf)
+
+    @property
     def positions(self) -> Positions:
-        for trace in self._shelf.store.get_traces(self._parse_key):
-            _, positions, _ = json.loads(trace)
-            return unpack_positions(positions)
-        raise Lost("artifact-missing", self._parse_key)
+        return self._past.positions
 
-    @cached_property
+    @property
     def parsed(self) -> ParsedDocument | None:
-        digest = self._record.tail.parsed
-        return self._shelf.load(digest, ParsedDocument) if digest else None
+        return self._past.parsed
 
-    @cached_property
+    @property
     def resolved(self) -> ResolvedDocument | None:
-        digest = self._record.tail.resolved
-        return self._shelf.load(digest, ResolvedDocument) if digest else None
+        return self._past.resolved
 
-    @cached_property
+    @property
     def module(self) -> Module | None:
-        digest = self._record.tail.module
-        return self._shelf.load(digest, Module) if digest and not self._check else None
+        return None if self._check else self._past.module

@@ -1,11 +1,11 @@
-"""The record of a document's compile.
+"""The record of a document's compile: the trace of all its stages (R1).
 
-It lets an unchanged document be answered with one read of the store, and is what the next compile compares with to say
-why something runs (R3).
+It lets an unchanged document be answered with one read of the store, tells each stage of the next compile what this one
+was given and made (`past`), and is what that compile compares with to say why something runs (R3).
 
-A path's records are the traces of one key, newest first: the newest is the document's previous compile, and an older
-one answers at once when an edit was taken back. Its bytes are three lines of JSON: what tells whether a document is
-unchanged, its findings, and the rest, each decoded only when it is asked for.
+A path's records are the traces of one key, newest first: an older one answers when an edit was taken back. Its bytes
+are three lines of JSON: what tells whether a document is unchanged, its findings, and the rest, each decoded only when
+it is asked for. What the compile made is a bundle of its own (`bundle`), which few compiles need to look at.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ Status: TypeAlias = Literal["succeeded", "failed"]
 
 Kind: TypeAlias = Literal["multi", "single"]
 
+Scope: TypeAlias = Literal["whole", "check", "survey"]
+"""How far it went: through all stages, to the end of resolve, or of parse."""
+
 
 class PhaseRecord(NamedTuple):
     """One phase of the compile. `unit` and `code` are digests, "" where there is none (a call, a failed compile).
@@ -40,12 +43,13 @@ class PhaseRecord(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The first line. `document`: sha256 of its bytes; `setup`: digest of versions and options.
+    """The first line. `document`: sha256 of its bytes; `setup`: digest of versions and options, but for `scope`.
 
     `catalog` and `project`: digests of the whole, "" where nothing was asked; `again`: whether something was carried
     over and must be verified again (R1); `receipt`: what publishing handed back, see `compiler.Publish`.
     """
 
+    scope: Scope
     document: str
     setup: str
     status: Status
@@ -60,13 +64,21 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The third line. `versions`: by stage; `options`: of parse; `parsed`, `resolved`, `module`: digests, or ""."""
+    """The third line. `versions`: by stage; `options`: of parse; `bundle`: the digest of what was made, and `parsed`,
+    `resolved`, `module` those of its parts, "" for one that there is none of.
+
+    `found`: how many of the findings are parse's, and how many after those resolve's; `proven`: whether verify had
+    nothing to say about the module.
+    """
 
     versions: dict[str, str]
     options: tuple[Json, ...]
+    bundle: str
     parsed: str
     resolved: str
     module: str
+    found: tuple[int, int]
+    proven: bool
     phases: tuple[PhaseRecord, ...]
     reads: Reads | None
 
@@ -92,23 +104,24 @@ class Record:
 
     def to_bytes(self) -> bytes:
         tail = self.tail
-        facts = keys.encode((tail.versions, tail.options, tail.parsed, tail.resolved, tail.module, tail.phases))
+        made = (tail.bundle, tail.parsed, tail.resolved, tail.module)
+        facts = keys.encode((tail.versions, tail.options, made, tail.found, tail.proven, tail.phases))
         reads = "null" if tail.reads is None else tail.reads.text
         return f"{keys.encode(self.head)}\n{findings_text(self.findings)}\n[{facts},{reads}]".encode("ascii")
 
 
-def record_key(path: str, check: bool) -> str:
-    """The trace key of a path's records; what only checked has records of its own."""
-    return keys.key("check" if check else "document", (path,))
+def record_key(path: str) -> str:
+    """The trace key of a path's records."""
+    return keys.key("document", (path,))
 
 
 def from_bytes(data: bytes) -> Record | None:
     """The record, None for bytes that are none: then the document counts as one that was never compiled."""
     try:
         head, findings, tail = data.split(b"\n")
-        document, setup, status, kind, name, calls, catalog, project, again, receipt = json.loads(head)
+        scope, document, setup, status, kind, name, calls, catalog, project, again, receipt = json.loads(head)
         return Record(
-            Head(document, setup, status, kind, name, tuple(calls), catalog, project, again, receipt),
+            Head(scope, document, setup, status, kind, name, tuple(calls), catalog, project, again, receipt),
             findings,
             tail,
         )
@@ -117,13 +130,16 @@ def from_bytes(data: bytes) -> Record | None:
 
 
 def _decode_tail(data: bytes) -> Tail:
-    (versions, options, parsed, resolved, module, phases), reads = json.loads(data)
+    (versions, options, (bundle, parsed, resolved, module), (parse, resolve), proven, phases), reads = json.loads(data)
     return Tail(
         versions,
         tuple(options),
+        bundle,
         parsed,
         resolved,
         module,
+        (parse, resolve),
+        proven,
         tuple(PhaseRecord(number, unit, code, tuple(carried)) for number, unit, code, carried in phases),
         None if reads is None else reads_from_json(reads),
     )

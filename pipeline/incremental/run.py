@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,13 @@ from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.lockstep import Steps
+from pipeline.incremental.past import Past
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.report import StageReport, skipped
-from pipeline.incremental.shelf import Shelf
 from pipeline.incremental.steps import ParseStep, ResolveStep, resolve_step
 from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
+from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
     from pipeline.incremental.assembly import Assembly
@@ -39,9 +40,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all documents of a compile have in common."""
+    """What all documents of a compile have in common. `store`: where the code of phases is kept."""
 
-    shelf: Shelf
+    store: Store
     generator: Generator
     inquiry: Inquiry
     reuse: Reuse
@@ -49,8 +50,15 @@ class Setting:
     check: bool
 
 
-def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previous | None, plan: bool) -> Steps[Run]:
-    """All stages behind parse, one a step. `plan`: say what would run, and let no generator run.
+def run_stages(
+    setting: Setting,
+    parsed: ParseStep,
+    path: str,
+    pasts: Sequence[Past],
+    previous: Previous | None,
+    plan: bool,
+) -> Steps[Run]:
+    """All stages behind parse, one a step. `plan`: say what would run, let no generator run, and store nothing.
 
     Raises StoreError, and what the generator raises.
     """
@@ -59,7 +67,7 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
         reports = (*before, StageReport("resolve", None, "skipped", "document"), *skipped([None], setting.check))
         return Run(parsed, None, None, Made(reports, parsed.findings, parsed.positions, None, None, None))
     fresh = setting.reuse == "never"
-    resolved = resolve_step(setting.shelf, parsed, path, setting.inquiry, previous, fresh)
+    resolved = resolve_step(parsed, path, setting.inquiry, pasts, previous, fresh)
     yield
     findings = (*parsed.findings, *resolved.findings)
     if not _failed(findings):
@@ -73,11 +81,12 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
         from pipeline.incremental.assembly import Assembler  # noqa: PLC0415
 
         assembler = Assembler(
-            setting.shelf,
+            setting.store,
             setting.generator,
             setting.inquiry,
             parsed,
             resolved,
+            pasts,
             previous,
             setting.reuse,
             setting.rewrites,
@@ -86,7 +95,8 @@ def run_stages(setting: Setting, parsed: ParseStep, path: str, previous: Previou
             reports = assembler.plan()
         else:
             assembly = yield from assembler.assemble()
-            reports, module = assembly.reports, assembly.module
+            reports = assembly.reports
+            module = None if assembly.linked is None else assembly.linked.module
             findings = (*findings, *assembly.findings)
     reports = (*before, resolved.report, *reports)
     made = Made(reports, findings, parsed.positions, document, resolved.artifact, module)

@@ -1,14 +1,12 @@
-"""Artifacts in the store, by their digest: the canonical JSON of a value is its blob."""
+"""Bundles in the store, by their digest, and what is said where the store has not got one any more."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal, TypeVar
+from typing import Literal
 
-from pipeline import canonical
+from pipeline.incremental import bundle
+from pipeline.incremental.bundle import Bundle
 from pipeline.stores.protocol import DamagedBlob, Store
-
-T = TypeVar("T")
 
 LostReason = Literal["artifact-missing", "artifact-damaged"]
 
@@ -23,29 +21,34 @@ class Lost(LookupError):
 
 
 class Shelf:
-    """Puts artifacts into a store and takes them out.
+    """Puts bundles into a store and takes them out. It remembers which ones were found damaged: the store has dropped
+    them, and that is why they are missing."""
 
-    `damaged`: digests of blobs that were found damaged, and dropped, just now: that is why they are missing.
-    """
-
-    def __init__(self, store: Store, damaged: Collection[str] = ()) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
-        self._damaged = damaged
+        self._damaged: set[str] = set()
 
-    def put(self, value: object) -> str:
-        """Store a value and return its digest. Raises StoreError."""
-        return self.store.put_blob(canonical.dumps(value))
+    def put(self, made: Bundle) -> str:
+        """Store a bundle and return its digest, "" for an empty one. Raises StoreError."""
+        if not any(made):
+            return ""
+        digest = self.store.put_blob(made.to_bytes())
+        self._damaged.discard(digest)
+        return digest
 
-    def load(self, digest: str, kind: type[T]) -> T:
-        """The value of that digest. Raises Lost, StoreError."""
+    def load(self, digest: str) -> Bundle:
+        """The bundle of that digest. Raises Lost, StoreError."""
+        if not digest:
+            return Bundle()
         try:
             data = self.store.get_blob(digest)
         except DamagedBlob:
+            self._damaged.add(digest)
             raise Lost("artifact-damaged", digest) from None
         if data is None:
             raise Lost("artifact-damaged" if digest in self._damaged else "artifact-missing", digest)
         try:
-            return canonical.loads(data, kind)
-        except canonical.UnreadableArtifact:
+            return bundle.from_bytes(data)
+        except (ValueError, TypeError):
             # Whole, but not what its name promises: written by something else.
             raise Lost("artifact-damaged", digest) from None

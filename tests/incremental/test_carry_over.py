@@ -11,7 +11,6 @@ from pipeline.diagnostics.bind import bind
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.generators.template import TemplateGenerator
 from pipeline.incremental import carry
-from pipeline.incremental.shelf import Shelf
 from pipeline.stores.memory import MemoryStore
 
 from .world import Baking, Versioned, World, everything, what_ran
@@ -186,8 +185,8 @@ def replace_code(world: World, generate: object) -> None:
 
     unit = units_of(parsed, resolved)[0]
     assert unit is not None
-    digest = Shelf(world.store).put(generate(unit, ()))  # type: ignore[operator]
-    world.store.add_trace(carry.unit_key(canonical.digest(unit)), carry.trace(world.generator.identity, digest))
+    code = carry.packed_code(canonical.dumps(generate(unit, ())))  # type: ignore[operator]
+    world.store.add_trace(carry.unit_key(canonical.digest(unit)), carry.trace(world.generator.identity, code))
 
 
 class Withholding:

@@ -9,12 +9,16 @@ import pytest
 from pipeline import canonical
 from pipeline.compilation import Compilation
 from pipeline.compiler import Options
+from pipeline.incremental import carry
+from pipeline.incremental.bundle import Bundle
 from pipeline.incremental.record import record_key
 from pipeline.stages.generate import units_of
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import DamagedBlob
 
 from .world import Versioned, World, everything, what_ran
+
+RECORD = record_key("weekly.md")
 
 
 class Shaky(MemoryStore):
@@ -31,53 +35,64 @@ class Shaky(MemoryStore):
             raise DamagedBlob("here", digest)
         return super().get_blob(digest)
 
+    def digests(self) -> list[str]:
+        return list(self._blobs)
+
     def lose(self, digests: Iterable[str]) -> None:
         for digest in digests:
             self._blobs.pop(digest, None)
             self._recent.pop((digest, None), None)
 
-    def forget_traces(self, but: str = "") -> None:
-        self._traces = {key: traces for key, traces in self._traces.items() if key == but}
-        self._recent = {entry: None for entry in self._recent if entry[1] is None or entry[0] == but}
+    def forget_traces(self, which: Callable[[str], bool]) -> None:
+        self._traces = {key: traces for key, traces in self._traces.items() if not which(key)}
+        self._recent = {entry: None for entry in self._recent if entry[1] is None or not which(entry[0])}
 
 
-Which = Callable[[Compilation], str]
+Harm = Callable[[Shaky, Compilation], None]
 
 
-def parsed(compilation: Compilation) -> str:
-    assert compilation.parsed is not None
-    return canonical.digest(compilation.parsed)
+def lose_bundles(store: Shaky, _: Compilation) -> None:
+    store.lose(store.digests())
 
 
-def resolved(compilation: Compilation) -> str:
-    assert compilation.resolved is not None
-    return canonical.digest(compilation.resolved)
+def damage_bundles(store: Shaky, _: Compilation) -> None:
+    store.damaged.update(store.digests())
 
 
-def module(compilation: Compilation) -> str:
-    assert compilation.module is not None
-    return canonical.digest(compilation.module)
+def replace_bundles(store: Shaky, _: Compilation) -> None:
+    """Whole, and yet none: as another program would have written them."""
+    for digest in store.digests():
+        store._blobs[digest] = b"[1,2]\nwords"
 
 
-def code(place: int) -> Which:
-    def which(compilation: Compilation) -> str:
-        assert compilation.parsed is not None and compilation.resolved is not None
-        unit = units_of(compilation.parsed, compilation.resolved)[place]
-        assert unit is not None
-        return canonical.digest(World().generator.generate(unit, ()))
-
-    return which
+def empty_bundles(store: Shaky, _: Compilation) -> None:
+    for digest in store.digests():
+        store._blobs[digest] = Bundle().to_bytes()
 
 
-def lose(store: Shaky, digest: str) -> None:
-    store.lose([digest])
+def code_key(compilation: Compilation, place: int) -> str:
+    assert compilation.parsed is not None and compilation.resolved is not None
+    unit = units_of(compilation.parsed, compilation.resolved)[place]
+    assert unit is not None
+    return carry.unit_key(canonical.digest(unit))
 
 
-def damage(store: Shaky, digest: str) -> None:
-    store.damaged.add(digest)
+def lose_code(store: Shaky, compilation: Compilation) -> None:
+    key = code_key(compilation, 0)
+    store.forget_traces(lambda entry: entry == key)
 
 
-HARM = pytest.mark.parametrize(("harm", "reason"), [(lose, "artifact-missing"), (damage, "artifact-damaged")])
+def damage_code(store: Shaky, compilation: Compilation) -> None:
+    """Under its key there is something else."""
+    key = code_key(compilation, 0)
+    store.forget_traces(lambda entry: entry == key)
+    store.add_trace(key, carry.trace(World().generator.identity, carry.packed_code(b"words")))
+
+
+def replace_code(store: Shaky, compilation: Compilation) -> None:
+    key = code_key(compilation, 0)
+    store.forget_traces(lambda entry: entry == key)
+    store.add_trace(key, b"words")
 
 
 def another_size_limit(world: World) -> None:
@@ -94,86 +109,133 @@ def a_word_in_phase_2(world: World) -> None:
     world.edit("件数を数える。", "件数を正しく数える。")
 
 
-@HARM
-@pytest.mark.parametrize(
-    ("edit", "gone", "ran", "because"),
+HARM_TO_BUNDLES = pytest.mark.parametrize(
+    ("harm", "reason"),
     [
-        (an_unused_operation, [parsed], {"resolve": "tool-schema"}, ["parse"]),
-        (another_size_limit, [resolved], {"parse": "options"}, ["resolve"]),
-        (another_size_limit, [module], {"parse": "options"}, ["link"]),
-        (another_size_limit, [module, code(0)], {"parse": "options"}, ["generate 1", "link"]),
-        (
-            a_word_in_phase_2,
-            [code(0)],
-            {"parse": "document", "resolve": "document", "generate 2": "document"},
-            ["generate 1", "link", "verify"],
-        ),
+        (lose_bundles, "artifact-missing"),
+        (damage_bundles, "artifact-damaged"),
+        (replace_bundles, "artifact-damaged"),
+        (empty_bundles, "artifact-damaged"),
     ],
-    ids=["parsed", "resolved", "module", "module and code", "code"],
 )
-def test_a_lost_artifact_runs_its_own_stage(
-    edit: Callable[[World], None],
-    gone: list[Which],
-    ran: dict[str, str],
-    because: list[str],
-    harm: Callable[[Shaky, str], None],
-    reason: str,
-) -> None:
-    """`ran` is what the edit asks for; what is gone runs besides, says so, and gives what it gave before."""
+
+HARM_TO_CODE = pytest.mark.parametrize(
+    ("harm", "reason"),
+    [(lose_code, "artifact-missing"), (damage_code, "artifact-damaged"), (replace_code, "artifact-missing")],
+)
+
+
+def compile_after(harm: Harm, edit: Callable[[World], None]) -> dict[str, str]:
+    """What runs, and that it comes to what a clean compile comes to, after which nothing runs."""
+    world = harmed(harm, edit)
+    second = world.compile()
+    assert everything(second) == everything(world.compile(store=MemoryStore()))
+    assert what_ran(world.compile().stages) == {}
+    return what_ran(second.stages)
+
+
+def harmed(harm: Harm, edit: Callable[[World], None]) -> World:
     store = Shaky()
     world = World(store=store)
     first = world.compile()
-    digests = [which(first) for which in gone]
     edit(world)
-    for digest in digests:
-        harm(store, digest)
-    second = world.compile()
-    assert what_ran(second.stages) == {**ran, **dict.fromkeys(because, reason)}
-    assert everything(second) == everything(world.compile(store=MemoryStore()))
-    assert what_ran(world.compile().stages) == {}
+    harm(store, first)
+    return world
 
 
-@HARM
+@HARM_TO_BUNDLES
 @pytest.mark.parametrize(
-    ("which", "stage"),
-    [(parsed, "parse"), (resolved, "resolve"), (module, "link")],
-    ids=["parsed", "resolved", "module"],
+    ("edit", "ran", "because"),
+    [
+        (another_size_limit, {"parse": "options"}, ["resolve", "link"]),
+        (an_unused_operation, {"resolve": "tool-schema"}, ["parse", "link"]),
+    ],
 )
-def test_an_unchanged_document_misses_what_is_gone_when_it_is_looked_at(
-    which: Which, stage: str, harm: Callable[[Shaky, str], None], reason: str
+def test_a_lost_bundle_runs_the_stages_that_need_it(
+    edit: Callable[[World], None], ran: dict[str, str], because: list[str], harm: Harm, reason: str
 ) -> None:
-    """Its record answers without a look at the artifacts; one that is asked for and gone is made again."""
+    """`ran` is what the edit asks for; what is gone runs besides, says so, and gives what it gave before: so the code
+    of the phases is kept, and the module is known to be proven."""
+    expected = {**ran, **dict.fromkeys(because, reason)}
+    assert what_ran(harmed(harm, edit).plan()) == expected
+    assert compile_after(harm, edit) == expected
+
+
+@HARM_TO_BUNDLES
+def test_an_edited_document_does_not_miss_what_it_does_not_need(harm: Harm, reason: str) -> None:
+    """Only reasons compare with the lost bundle: a phase that cannot be compared is a new one."""
+    assert reason not in compile_after(harm, a_word_in_phase_2).values()
+    assert compile_after(harm, a_word_in_phase_2)["generate 2"] == "new"
+
+
+@HARM_TO_CODE
+def test_lost_code_is_generated_again(harm: Harm, reason: str) -> None:
+    """Code stands apart from the bundle, and that of each phase by itself."""
+    expected = {
+        "parse": "document",
+        "resolve": "document",
+        "generate 1": reason,
+        "generate 2": "document",
+        "link": reason,
+        "verify": reason,
+    }
+    assert what_ran(harmed(harm, a_word_in_phase_2).plan()) == expected
+    assert compile_after(harm, a_word_in_phase_2) == expected
+
+
+@HARM_TO_CODE
+def test_code_that_comes_to_the_same_again_is_not_linked_again(harm: Harm, reason: str) -> None:
+    """Link and verify are given what they were given."""
+    assert compile_after(harm, another_size_limit) == {"parse": "options", "generate 1": reason}
+
+
+@HARM_TO_BUNDLES
+def test_an_unchanged_document_misses_what_is_gone_when_it_is_looked_at(harm: Harm, reason: str) -> None:
+    """Its record answers without a look at the bundle; if it is asked for and gone, what it held is made again."""
     store = Shaky()
     world = World(store=store)
     first = world.compile()
     before = everything(first)
-    harm(store, which(first))
+    harm(store, first)
     second = world.compile()
     assert what_ran(second.stages) == {}
     assert everything(second) == before
-    assert what_ran(second.stages) == {stage: reason}
+    assert what_ran(second.stages) == dict.fromkeys(["parse", "resolve", "link"], reason)
+    assert what_ran(world.compile().stages) == {}
+    assert everything(world.compile()) == before
 
 
 def test_a_store_that_lost_everything_begins_anew() -> None:
-    """Without records, every document is a new one."""
+    """Without records and code, every document is a new one."""
     store = Shaky()
     world = World(store=store)
     first = world.compile()
-    store.forget_traces()
+    store.forget_traces(lambda _: True)
     second = world.compile()
     assert set(what_ran(second.stages).values()) == {"new"}
     assert everything(second) == everything(first)
 
 
-def test_a_trace_that_was_pruned_is_missed() -> None:
-    """The document is known, what its stages recorded is not."""
+def test_a_document_whose_record_was_pruned_keeps_its_code() -> None:
+    """What may have cost a model's time is found by the phases alone, at another path, too."""
     store = Shaky()
     world = World(store=store)
     world.compile()
-    store.forget_traces(but=record_key("weekly.md", check=False))
+    world.files["moved.md"] = world.files["weekly.md"]
+    assert what_ran(world.compile("moved.md").stages) == dict.fromkeys(("parse", "resolve", "link", "verify"), "new")
+    store.forget_traces(lambda key: key == RECORD)
+    assert what_ran(world.compile().stages) == dict.fromkeys(("parse", "resolve", "link", "verify"), "new")
+
+
+def test_everything_but_the_record_was_pruned() -> None:
+    """The document is known, what its stages made is not."""
+    store = Shaky()
+    world = World(store=store)
+    world.compile()
+    store.forget_traces(lambda key: key != RECORD)
+    store.lose(store.digests())
     world.generator = Versioned("2")
-    second = world.compile()
-    assert what_ran(second.stages) == {
+    assert what_ran(world.compile().stages) == {
         "parse": "artifact-missing",
         "resolve": "artifact-missing",
         "generate 1": "artifact-missing",

@@ -75,7 +75,7 @@ def test_an_answer_takes_no_more_room_the_more_it_says(project: Callable[[int], 
     ids=["other calls", "a call more", "another path", "a second one", "gone", "a cycle further down"],
 )
 def test_what_a_caller_depends_on_is_noticed(before: list[ProjectDocument], after: list[ProjectDocument]) -> None:
-    """A document that appears, vanishes, or changes its name or calls re-resolves its callers; the same one does not."""
+    """A document that appears, vanishes, or changes its name or calls re-resolves its callers."""
     assert TEXT is not None
     reads = asked(Project(before), 2).reads(TEXT)
     assert Inquiry(CATALOG, Project(after)).changes(reads, str)

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from pipeline import canonical, compiler
-from pipeline.incremental import keys, phases, previous
+from pipeline.incremental import keys, past, phases
 from pipeline.stages import versions
 
 from .world import World, everything, what_ran
@@ -40,7 +40,7 @@ def test_a_new_schema_of_the_artifacts_runs_everything(monkeypatch: pytest.Monke
     """What was stored under the old one is not found, rather than misread."""
     world = World()
     world.compile()
-    for module in (canonical, compiler, keys, phases, previous):
+    for module in (canonical, compiler, keys, phases, past):
         monkeypatch.setattr(module, "SCHEMA_VERSION", 999)
     second = world.compile()
     assert set(what_ran(second.stages).values()) == {"stage-version"}
