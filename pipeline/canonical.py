@@ -12,6 +12,7 @@ import dataclasses
 import json
 import types
 from collections.abc import Callable, Sequence
+from functools import cache
 from hashlib import sha256
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -20,7 +21,7 @@ from pipeline.artifacts import SCHEMA_VERSION
 
 T = TypeVar("T")
 
-_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False).encode
 
 
 class UnreadableArtifact(ValueError):
@@ -87,6 +88,7 @@ def _shape(kind: object) -> _Shape:
     return shape
 
 
+@cache
 def _name(kind: object) -> str:
     return kind.__name__ if isinstance(kind, type) else str(kind)
 

@@ -18,7 +18,6 @@ from pipeline.compilation import Compilation
 from pipeline.document.source import DEFAULT_MAX_BYTES
 from pipeline.generators.protocol import Generator
 from pipeline.incremental import keys, record
-from pipeline.incremental.carry import Reuse
 from pipeline.incremental.keys import Json
 from pipeline.incremental.lockstep import Steps, finish
 from pipeline.incremental.reads import Inquiry
@@ -31,6 +30,7 @@ from pipeline.stages import versions
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
+    from pipeline.incremental.carry import Reuse
     from pipeline.incremental.past import Past
     from pipeline.incremental.previous import Previous
     from pipeline.incremental.run import Run

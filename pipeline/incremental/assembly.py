@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pipeline.artifacts import Module, PhaseCode, Verdict
 from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
-from pipeline.incremental import bundle, carry, reasons
+from pipeline.incremental import bundle, reasons
 from pipeline.incremental.carry import Reuse
+from pipeline.incremental.code import trace
 from pipeline.incremental.lockstep import Steps, finish
 from pipeline.incremental.past import Past
 from pipeline.incremental.phases import Phase, Phases
@@ -117,7 +118,7 @@ class Assembler:
         identity = self._generator.identity
         for phase in self._phases:
             if phase.made_now and phase.packed is not None and phase.place not in refused:
-                self._store.add_trace(phase.key, carry.trace(identity, phase.packed))
+                self._store.add_trace(phase.key, trace(identity, phase.packed))
         findings = findings_of(judgement, self._phases, self._document)
         again = bool(refused or judgement.stale) or any(phase.carried for phase in self._phases)
         return Assembly(

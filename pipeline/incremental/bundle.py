@@ -6,11 +6,10 @@ by one digest, and its record says what the parts are. Each part is decoded when
 
 from __future__ import annotations
 
-import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.incremental.keys import encode
+from pipeline.incremental.keys import decode, encode
 
 if TYPE_CHECKING:
     from pipeline.artifacts import Module, Positions
@@ -32,8 +31,8 @@ class Bundle(NamedTuple):
 def from_bytes(data: bytes) -> Bundle:
     """What `to_bytes` wrote. Raises ValueError for anything else."""
     line, end, rest = data.partition(b"\n")
-    sizes = json.loads(line)
-    if not end or not isinstance(sizes, list) or len(sizes) != len(Bundle._fields):
+    sizes = decode(line)
+    if not end or len(sizes) != len(Bundle._fields):
         raise ValueError("not a bundle")
     parts: list[bytes] = []
     start = 0
@@ -58,7 +57,7 @@ def unpack_positions(data: bytes) -> Positions:
     """Raises ValueError or TypeError for bytes that `pack_positions` did not write."""
     from pipeline.artifacts import Span  # noqa: PLC0415 - an unchanged document is answered without
 
-    return tuple([Span(*span) for span in json.loads(data)])
+    return tuple([Span(*span) for span in decode(data)])
 
 
 def pack_module(module: Module) -> bytes:
@@ -71,4 +70,4 @@ def unpack_module(data: bytes) -> Module:
     from pipeline.artifacts import Module  # noqa: PLC0415 - as above
 
     line, _, source = data.decode("utf-8", "surrogatepass").partition("\n")
-    return Module(source, tuple([(first, last, anchor) for first, last, anchor in json.loads(line)]))
+    return Module(source, tuple([(first, last, anchor) for first, last, anchor in decode(line)]))

@@ -8,24 +8,19 @@ same generator. Code of another generator is never taken over: choosing a genera
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from hashlib import sha256
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
+from pipeline import canonical
+from pipeline.artifacts import Grant, Segment, Unit, UnitHandover
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import keys
+from pipeline.incremental.code import Code, CodeTrace, from_trace
 from pipeline.incremental.report import Reason
 
 Reuse: TypeAlias = Literal["compatible", "exact", "never"]
-
-
-class Code(NamedTuple):
-    """Generated code as it is stored: canonical JSON, and its digest."""
-
-    digest: str
-    packed: bytes
 
 
 class Candidate(NamedTuple):
@@ -35,25 +30,42 @@ class Candidate(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-class CodeTrace(NamedTuple):
-    generator: str
-    version: str
-    model: str
-    code: Code
+class UnitParts(NamedTuple):
+    """A unit as its digest is made: all its fields in their order, the pins by their digests."""
+
+    title: str
+    shared: tuple[Segment, ...]
+    shared_fences: tuple[str | None, ...]
+    body: tuple[Segment, ...]
+    own_fences: tuple[str | None, ...]
+    tools: tuple[Grant, ...]
+    handovers: tuple[UnitHandover, ...]
+    pins: tuple[str, ...]
+
+
+_digest_of_pin = lru_cache(maxsize=4096)(canonical.digest)
+"""The documents of a library use the same operations, whose schemas are longer than all that is said of a phase."""
+
+
+def unit_digest(unit: Unit) -> str:
+    """The digest of all that a generator reads."""
+    return canonical.digest(
+        UnitParts(
+            unit.title,
+            unit.shared,
+            unit.shared_fences,
+            unit.body,
+            unit.own_fences,
+            unit.tools,
+            unit.handovers,
+            tuple([_digest_of_pin(pin) for pin in unit.pins]),
+        )
+    )
 
 
 def unit_key(unit: str) -> str:
     """The key of all code that was made for the unit with that digest."""
     return keys.stage_key("generate", "", (unit,))
-
-
-def packed_code(packed: bytes) -> Code:
-    return Code(sha256(packed).hexdigest(), packed)
-
-
-def trace(identity: GeneratorIdentity, code: Code) -> bytes:
-    """Who made it on a line of its own, then the code."""
-    return b"%s\n%s" % (keys.encode(_words(identity)).encode("ascii"), code.packed)
 
 
 def _words(identity: GeneratorIdentity) -> tuple[str, str, str]:
@@ -64,10 +76,8 @@ def read_traces(traces: Iterable[bytes]) -> list[CodeTrace]:
     """In their order; those that are none are left out."""
     found: list[CodeTrace] = []
     for entry in traces:
-        words, _, packed = entry.partition(b"\n")
-        with suppress(ValueError, TypeError):
-            generator, version, model = json.loads(words)
-            found.append(CodeTrace(generator, version, model, packed_code(packed)))
+        with suppress(ValueError):
+            found.append(from_trace(entry))
     return found
 
 

@@ -14,7 +14,7 @@ Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None
 Packed: TypeAlias = Sequence[Any]
 """An array as `json.loads` gives it, which types nothing: only what `encode` wrote here is ever unpacked."""
 
-FORMAT = 5
+FORMAT = 6
 """Version of what this package stores. Raise it when an encoding changes its meaning: then older ones are not found."""
 
 _encoder = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), check_circular=False)
@@ -26,6 +26,17 @@ quote = json.encoder.encode_basestring_ascii
 def encode(value: Json) -> str:
     """Canonical JSON: sorted keys, no blanks, ASCII (so that a lone surrogate in a file's name has a form, too)."""
     return _encoder.encode(value)
+
+
+def decode(data: str | bytes) -> Packed:
+    """The array that `encode` wrote. Raises ValueError for bytes that are none, or nested too deeply."""
+    try:
+        value: object = json.loads(data)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(value, list):
+        raise ValueError("not an array")
+    return value
 
 
 def key(kind: str, parts: Iterable[str | int]) -> str:

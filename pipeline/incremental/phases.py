@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from catalog.view import CatalogView
-from pipeline import canonical
 from pipeline.artifacts import SCHEMA_VERSION, Fault, ParsedDocument, PhaseCode, ResolvedDocument, Unit
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import carry, reasons
 from pipeline.incremental.carry import Reuse
+from pipeline.incremental.code import Code, CodeTrace, pack, unpack
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.report import Outcome, Reason
 from pipeline.stages.generate import units_of
@@ -33,10 +33,10 @@ class Phase:
     unit: Unit
     digest: str
     key: str
-    traces: list[carry.CodeTrace] = field(default_factory=list)
+    traces: list[CodeTrace] = field(default_factory=list)
     candidates: list[carry.Candidate] = field(default_factory=list)
     code: PhaseCode | None = None
-    packed: carry.Code | None = None
+    packed: Code | None = None
     outcome: Outcome = "ran"
     reason: Reason = "same"
     carried: tuple[Reason, ...] = ()
@@ -60,15 +60,15 @@ class Phase:
 
     def use(self, code: PhaseCode) -> None:
         """Take code that was made just now."""
-        self.code, self.packed = code, carry.packed_code(canonical.dumps(code))
+        self.code, self.packed = code, pack(code)
         self.attempts += 1
 
     def load(self) -> bool:
         """Have the kept code at hand. False if it is none: then the next best is kept."""
         if self.code is None and self.packed is not None:
             try:
-                self.code = canonical.loads(self.packed.packed, PhaseCode)
-            except canonical.UnreadableArtifact:
+                self.code = unpack(self.packed.packed)
+            except ValueError:
                 self.keep()
                 if self.made_now:
                     self.reason = "artifact-damaged"
@@ -111,12 +111,13 @@ class Phases:
         self.all = [self._phase(place, unit) for place, unit in enumerate(units) if unit is not None]
 
     def _phase(self, place: int, unit: Unit) -> Phase:
-        digest = canonical.digest(unit)
+        digest = carry.unit_digest(unit)
         return Phase(place, self._parsed.phases[place].number, unit, digest, carry.unit_key(digest))
 
     def look_up(self, store: Store) -> None:
         """Let each phase keep what it may. Raises StoreError."""
-        if self._reuse != "never":
+        # Of a document that was never seen, code is looked for where it is dear: where a model was asked for it.
+        if self._reuse != "never" and (self._previous is not None or self._identity.model):
             found = store.get_traces_many([phase.key for phase in self.all])
             for phase in self.all:
                 phase.traces = carry.read_traces(found.get(phase.key, ()))

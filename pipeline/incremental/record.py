@@ -10,7 +10,6 @@ it is asked for. What the compile made is a bundle of its own (`bundle`), which 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,7 +94,7 @@ class Record:
     def findings(self) -> tuple[Finding, ...]:
         """All of them, as detected. Raises what `tail` does."""
         found = self._findings
-        return unpack_findings(json.loads(found)) if isinstance(found, bytes) else found
+        return unpack_findings(keys.decode(found)) if isinstance(found, bytes) else found
 
     @cached_property
     def tail(self) -> Tail:
@@ -119,7 +118,7 @@ def from_bytes(data: bytes) -> Record | None:
     """The record, None for bytes that are none: then the document counts as one that was never compiled."""
     try:
         head, findings, tail = data.split(b"\n")
-        scope, document, setup, status, kind, name, calls, catalog, project, again, receipt = json.loads(head)
+        scope, document, setup, status, kind, name, calls, catalog, project, again, receipt = keys.decode(head)
         return Record(
             Head(scope, document, setup, status, kind, name, tuple(calls), catalog, project, again, receipt),
             findings,
@@ -130,7 +129,7 @@ def from_bytes(data: bytes) -> Record | None:
 
 
 def _decode_tail(data: bytes) -> Tail:
-    (versions, options, (bundle, parsed, resolved, module), (parse, resolve), proven, phases), reads = json.loads(data)
+    (versions, options, (bundle, parsed, resolved, module), (parse, resolve), proven, phases), reads = keys.decode(data)
     return Tail(
         versions,
         tuple(options),

@@ -10,7 +10,7 @@ from pipeline.compiler import Options
 from pipeline.diagnostics.bind import bind
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.generators.template import TemplateGenerator
-from pipeline.incremental import carry
+from pipeline.incremental import carry, code
 from pipeline.stores.memory import MemoryStore
 
 from .world import Baking, Versioned, World, everything, what_ran
@@ -180,13 +180,12 @@ def replace_code(world: World, generate: object) -> None:
     """Put other code in the place of phase 1's, as somebody with an editor could."""
     parsed, resolved = world.compile().parsed, world.compile().resolved
     assert parsed is not None and resolved is not None
-    from pipeline import canonical
     from pipeline.stages.generate import units_of
 
     unit = units_of(parsed, resolved)[0]
     assert unit is not None
-    code = carry.packed_code(canonical.dumps(generate(unit, ())))  # type: ignore[operator]
-    world.store.add_trace(carry.unit_key(canonical.digest(unit)), carry.trace(world.generator.identity, code))
+    made = code.pack(generate(unit, ()))  # type: ignore[operator]
+    world.store.add_trace(carry.unit_key(carry.unit_digest(unit)), code.trace(world.generator.identity, made))
 
 
 class Withholding:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from pipeline import canonical
 from pipeline.compilation import Compilation
 from pipeline.compiler import Options
-from pipeline.incremental import carry
+from pipeline.incremental import carry, code
 from pipeline.incremental.bundle import Bundle
 from pipeline.incremental.record import record_key
 from pipeline.stages.generate import units_of
@@ -74,7 +73,7 @@ def code_key(compilation: Compilation, place: int) -> str:
     assert compilation.parsed is not None and compilation.resolved is not None
     unit = units_of(compilation.parsed, compilation.resolved)[place]
     assert unit is not None
-    return carry.unit_key(canonical.digest(unit))
+    return carry.unit_key(carry.unit_digest(unit))
 
 
 def lose_code(store: Shaky, compilation: Compilation) -> None:
@@ -86,7 +85,7 @@ def damage_code(store: Shaky, compilation: Compilation) -> None:
     """Under its key there is something else."""
     key = code_key(compilation, 0)
     store.forget_traces(lambda entry: entry == key)
-    store.add_trace(key, carry.trace(World().generator.identity, carry.packed_code(b"words")))
+    store.add_trace(key, code.trace(World().generator.identity, code.of_bytes(b"words")))
 
 
 def replace_code(store: Shaky, compilation: Compilation) -> None:
@@ -219,7 +218,7 @@ def test_a_store_that_lost_everything_begins_anew() -> None:
 def test_a_document_whose_record_was_pruned_keeps_its_code() -> None:
     """What may have cost a model's time is found by the phases alone, at another path, too."""
     store = Shaky()
-    world = World(store=store)
+    world = World(store=store, generator=Versioned("1", model="m"))
     world.compile()
     world.files["moved.md"] = world.files["weekly.md"]
     assert what_ran(world.compile("moved.md").stages) == dict.fromkeys(("parse", "resolve", "link", "verify"), "new")

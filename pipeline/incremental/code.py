@@ -1,0 +1,81 @@
+"""A phase's generated code as it is stored: who made it, where its slots are, and its text as it is."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from pipeline.artifacts import CodePiece, FenceSlot, NumberSlot, PhaseCode
+from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.incremental.keys import Json, decode, encode
+
+
+class Code(NamedTuple):
+    """Packed code, and its digest."""
+
+    digest: str
+    packed: bytes
+
+
+class CodeTrace(NamedTuple):
+    """Code, and the identity of the generator that made it."""
+
+    generator: str
+    version: str
+    model: str
+    code: Code
+
+
+def pack(code: PhaseCode) -> Code:
+    """The pieces on a line of their own, each text as its length in characters; then the texts, one after another."""
+    pieces: list[Json] = []
+    texts: list[str] = []
+    for piece in code.source:
+        if isinstance(piece, str):
+            pieces.append(len(piece))
+            texts.append(piece)
+        elif isinstance(piece, FenceSlot):
+            pieces.append((piece.scope, piece.index, piece.form, piece.indent))
+        else:
+            pieces.append(piece.slot)
+    return of_bytes(f"{encode(pieces)}\n{''.join(texts)}".encode("utf-8", "surrogatepass"))
+
+
+def of_bytes(packed: bytes) -> Code:
+    return Code(sha256(packed).hexdigest(), packed)
+
+
+def unpack(packed: bytes) -> PhaseCode:
+    """The code whose packed form that is. Raises ValueError for other bytes."""
+    line, _, text = packed.decode("utf-8", "surrogatepass").partition("\n")
+    source: list[CodePiece] = []
+    start = 0
+    for piece in decode(line):
+        match piece:
+            case int():
+                source.append(text[start : start + piece])
+                start += piece
+            case "number":
+                source.append(NumberSlot())
+            case ["own" | "shared" as scope, int(index), "instructions" | "text" as form, int(indent)]:
+                source.append(FenceSlot(scope, index, form, indent))
+            case _:
+                raise ValueError(f"no piece of code: {piece!r:.60}")
+    if start != len(text):
+        raise ValueError("code of another length")
+    return PhaseCode(tuple(source))
+
+
+def trace(identity: GeneratorIdentity, code: Code) -> bytes:
+    """Who made it on a line of its own, then the code."""
+    return b"%s\n%s" % (encode((identity.name, identity.version, identity.model)).encode("ascii"), code.packed)
+
+
+def from_trace(data: bytes) -> CodeTrace:
+    """What `trace` wrote. Raises ValueError for other bytes; the code itself may still be none."""
+    line, _, packed = data.partition(b"\n")
+    match decode(line):
+        case [str(generator), str(version), str(model)]:
+            return CodeTrace(generator, version, model, of_bytes(packed))
+        case _:
+            raise ValueError("nobody's code")

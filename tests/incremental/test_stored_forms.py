@@ -1,0 +1,72 @@
+"""What is written into the store comes back as it was, and anything else is refused rather than misread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import fields
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pipeline.artifacts import Module, PhaseCode, Span, Unit
+from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.incremental import bundle, code, record
+from pipeline.incremental.bundle import Bundle
+from pipeline.incremental.carry import UnitParts
+
+TEXT = st.text(st.characters(exclude_categories=[]))
+
+READERS = [bundle.from_bytes, bundle.unpack_module, bundle.unpack_positions, code.unpack, code.from_trace]
+
+
+@given(st.builds(Bundle, *[st.binary()] * 4))
+def test_a_bundle_comes_back(made: Bundle) -> None:
+    """All parts, empty ones too."""
+    assert bundle.from_bytes(made.to_bytes()) == made
+
+
+@given(st.builds(Module, TEXT, st.lists(st.tuples(*[st.integers(0)] * 3)).map(tuple)))
+def test_a_module_comes_back(module: Module) -> None:
+    """Whatever its source holds."""
+    assert bundle.unpack_module(bundle.pack_module(module)) == module
+
+
+@given(st.lists(st.builds(Span, *[st.integers(1)] * 4)).map(tuple))
+def test_positions_come_back(positions: tuple[Span, ...]) -> None:
+    """To the type of each part."""
+    again = bundle.unpack_positions(bundle.pack_positions(positions))
+    assert again == positions
+    assert all(type(span) is Span for span in again)
+
+
+@given(st.from_type(PhaseCode), st.builds(GeneratorIdentity, TEXT, TEXT, TEXT))
+def test_code_comes_back_with_its_maker(made: PhaseCode, identity: GeneratorIdentity) -> None:
+    """Texts that stand beside each other stay apart: equal digests mean equal code."""
+    packed = code.pack(made)
+    assert code.unpack(packed.packed) == made
+    assert code.from_trace(code.trace(identity, packed)) == (identity.name, identity.version, identity.model, packed)
+
+
+@pytest.mark.parametrize("read", READERS)
+@given(st.binary())
+@example(b"[9,9,9,9]\nx")
+@example(b"[[9]]\nx")
+@example(b"{}\nx")
+@example(b"[" * 99_999)
+def test_other_bytes_are_refused(read: Callable[[bytes], object], data: bytes) -> None:
+    """With the errors that are taken for damage; what happens to be well-formed is read."""
+    with suppress(ValueError, TypeError):
+        assert read(data) is not None
+
+
+@given(st.binary())
+def test_what_is_no_record_is_none(data: bytes) -> None:
+    """Then the document counts as one that was never compiled."""
+    assert record.from_bytes(data) is None
+
+
+def test_a_units_digest_covers_all_of_it() -> None:
+    """A field that is added to units must be added there."""
+    assert list(UnitParts._fields) == [field.name for field in fields(Unit)]
