@@ -24,7 +24,7 @@ while read -r verb group; do
       groups=$left ;;
   esac
 done
-for each in $groups; do kill -KILL -- "-$each" 2>/dev/null; done
+for each in $groups; do kill -s KILL -- "-$each" 2>/dev/null; done
 """
 
 
