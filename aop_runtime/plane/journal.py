@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from aop_runtime.declarations import Json
@@ -18,8 +18,16 @@ class CallJournal(Protocol):
         """How this call ended, if it did."""
         ...
 
-    def begun(self, call: str) -> bool:
-        """Whether its handler was started before, in a process that did not live to record an end."""
+    def begun(self, call: str) -> int:
+        """How often its handler was started; without an end, in processes that did not live to record one."""
+        ...
+
+    def inner_writes(self, call: str) -> Collection[str]:
+        """The ids of the writes inside this call whose handlers were started."""
+        ...
+
+    def unknown_outcome(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> bool:
+        """Whether an equal call ended in this run without anybody knowing if it was done."""
         ...
 
     def begin(self, call: str, spec: ToolSpec, arguments: Mapping[str, Json]) -> None:

@@ -80,3 +80,12 @@ class Tool:
     spec: ToolSpec
     handler: Handler
     inner: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """`id`: unique in the run, and the same when the run is resumed. `arguments`: as the model gave them."""
+
+    id: str
+    name: str
+    arguments: str | Mapping[str, object]

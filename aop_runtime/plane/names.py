@@ -1,0 +1,43 @@
+"""What the model calls a tool: names that every provider takes, each once in a phase, the same in every run."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Final
+
+from aop_runtime.plane.spec import Tool, ToolSpec
+
+LONGEST: Final = 64
+_FIT: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def named(tools: Sequence[Tool], taken: Sequence[str] = ()) -> tuple[Tool, ...]:
+    """The tools with names that are fit and unique, also beside `taken`. A name that is so already stays as it is; the
+    instructions speak of operations by it."""
+    asked = Counter([*taken, *(tool.spec.name for tool in tools)])
+    used = set(taken)
+    result: list[Tool] = []
+    for tool in tools:
+        name = tool.spec.name
+        if asked[name] > 1 or _FIT.fullmatch(name) is None:
+            name = _composed(tool.spec, used)
+        used.add(name)
+        result.append(tool if name == tool.spec.name else replace(tool, spec=replace(tool.spec, name=name)))
+    return tuple(result)
+
+
+def _composed(spec: ToolSpec, used: set[str]) -> str:
+    """`tool__operation`; with a digest where letters had to go, so that two names never become one."""
+    plain = f"{spec.tool}__{spec.operation}"
+    name = _UNFIT.sub("_", plain).strip("_")
+    if name != plain or len(name) > LONGEST or name in used:
+        digest = sha256(f"{spec.tool}\0{spec.operation}\0{spec.name}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        name = f"{name[: LONGEST - 9]}_{digest}".lstrip("_")
+    if name in used:
+        raise ValueError(f"the tools of a phase have {spec.address!r} twice")
+    return name

@@ -1,0 +1,171 @@
+"""The gate: may a call be made, must a person be asked, or not at all? Rules over tool and arguments decide.
+
+    version: 1
+    rules:
+      - allow: slack.post_message
+        when: {channel_id: "#incident-*"}
+      - deny: "*.delete_*"
+
+A pattern stands for a whole text, `*` for any part of it. The most specific rule that fits decides, wherever it stands
+in the file: first by how many arguments it looks at, then by how many characters its patterns name. Of equally specific
+ones the strictest does. Without a rule that fits, the tool's own contract decides.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from aop_runtime.declarations import Json
+from aop_runtime.plane.arguments import canonical
+from aop_runtime.plane.spec import ToolSpec
+
+Action = Literal["allow", "ask", "deny"]
+
+_STRICTNESS: Final[dict[Action, int]] = {"allow": 0, "ask": 1, "deny": 2}
+_MAX_FILE: Final = 256 * 1024
+
+_Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class RulesFault(Exception):
+    """A rules file is unreadable. The message names file, place and what to write."""
+
+
+class Rule(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    allow: _Pattern | None = None
+    ask: _Pattern | None = None
+    deny: _Pattern | None = None
+    when: dict[str, _Pattern] = Field(default_factory=dict, max_length=20)
+
+    @model_validator(mode="after")
+    def _one_action(self) -> Self:
+        if sum(pattern is not None for pattern in (self.allow, self.ask, self.deny)) != 1:
+            raise ValueError("a rule has exactly one of allow, ask and deny")
+        return self
+
+    @property
+    def action(self) -> Action:
+        return "allow" if self.allow is not None else "ask" if self.ask is not None else "deny"
+
+    @property
+    def pattern(self) -> str:
+        return self.allow or self.ask or self.deny or ""
+
+    @property
+    def specificity(self) -> tuple[int, int]:
+        return len(self.when), sum(len(pattern.replace("*", "")) for pattern in (self.pattern, *self.when.values()))
+
+    def fits(self, address: str, arguments: Mapping[str, Json]) -> bool:
+        """Of several values (a list) an allowing rule must fit all, the others one: none slips through in a list."""
+        if not matches(self.pattern, address):
+            return False
+        enough = all if self.action == "allow" else any
+        return all(
+            name in arguments and enough([matches(pattern, text) for text in _texts(arguments[name])])
+            for name, pattern in self.when.items()
+        )
+
+    def __str__(self) -> str:
+        when = f" when {canonical(dict(self.when))}" if self.when else ""
+        return f"{self.action} {self.pattern}{when}"
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1]
+    rules: tuple[Rule, ...] = Field(default=(), max_length=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`reason`: the rule, or the part of the tool's contract that decided."""
+
+    action: Action
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    rules: tuple[Rule, ...] = ()
+
+    def verdict(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Verdict:
+        fitting = [rule for rule in self.rules if rule.fits(spec.address, arguments)]
+        if fitting:
+            best = max(fitting, key=lambda rule: (rule.specificity, _STRICTNESS[rule.action]))
+            if spec.confirmation == "always" and best.action == "allow":
+                return Verdict("ask", "the tool is always asked for")
+            return Verdict(best.action, f"rule: {best}")
+        if spec.confirmation == "always":
+            return Verdict("ask", "the tool is always asked for")
+        if spec.confirmation == "never" or spec.effect == "read":
+            return Verdict("allow", "reads" if spec.effect == "read" else "the tool is never asked for")
+        return Verdict("ask", "writes are asked for")
+
+
+def strictest(verdicts: Sequence[Verdict]) -> Verdict:
+    """Of the rules of a procedure and of those that called it. There is at least one."""
+    return max(verdicts, key=lambda verdict: _STRICTNESS[verdict.action])
+
+
+def matches(pattern: str, text: str) -> bool:
+    """In time that grows with the two lengths and no faster."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return text == pattern
+    *middle, last = rest
+    if not text.startswith(first) or not text.endswith(last) or len(text) < len(first) + len(last):
+        return False
+    place, end = len(first), len(text) - len(last)
+    for part in middle:
+        found = text.find(part, place, end)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
+
+
+def _texts(value: Json) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for entry in value for text in _texts(entry)] or [""]
+    if isinstance(value, dict):
+        return [canonical(value)]
+    return [json.dumps(value)]
+
+
+def read_rules(path: Path) -> Rules:
+    """Raises RulesFault."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise RulesFault(f"{path}: {error.strerror}") from error
+    if len(raw) > _MAX_FILE:
+        raise RulesFault(f"{path}: {len(raw)} bytes; a rules file has at most {_MAX_FILE}")
+    try:
+        text = raw.decode()
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+            raise RulesFault(f"{path}: aliases (*name) are not accepted in a rules file")
+        found = _File.model_validate(yaml.safe_load(text), strict=False)
+    except UnicodeDecodeError as error:
+        raise RulesFault(f"{path}: not UTF-8") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark is not None else ""
+        raise RulesFault(f"{path}{line}: not YAML: {getattr(error, 'problem', None) or 'unreadable'}") from error
+    except RecursionError as error:
+        raise RulesFault(f"{path}: nested too deeply") from error
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        raise RulesFault(f"{path}: {'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}") from error
+    return Rules(found.rules)
