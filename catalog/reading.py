@@ -9,6 +9,7 @@ import stat
 
 _SHELL_PIPES = ("/dev/fd/", "/proc/self/fd/")
 _STDIN = "/dev/stdin"
+_AT_ONCE = 64 << 10
 
 
 def is_shell_pipe(path: str) -> bool:
@@ -21,22 +22,33 @@ def read_file(path: str, most: int) -> bytes:
     to read a named pipe or a device could take for ever."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
-        mode = os.fstat(descriptor).st_mode
+        status = os.fstat(descriptor)
+        mode = status.st_mode
         if stat.S_ISDIR(mode):
             raise _refusal(errno.EISDIR, path)
         if not stat.S_ISREG(mode):
             if not is_shell_pipe(path):
                 raise _refusal(errno.ESPIPE, path)
             os.set_blocking(descriptor, True)
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data: bytes | None = file.read(most)
-        if data is None:  # what the system calls a file, and is a queue: the kernel's messages
-            raise _refusal(errno.ESPIPE, path)
-        return data
+        if stat.S_ISREG(mode) and 0 < status.st_size < _AT_ONCE:
+            # Most files are small, and read with one call; a file object takes longer to make than that.
+            data = os.read(descriptor, min(status.st_size + 1, most))
+            if len(data) == min(status.st_size, most):
+                return data
+            os.lseek(descriptor, 0, os.SEEK_SET)  # it has changed meanwhile
+        return _read_to_end(descriptor, path, most)
     except OSError as error:
         raise _refusal(error.errno, path) from error
     finally:
         os.close(descriptor)
+
+
+def _read_to_end(descriptor: int, path: str, most: int) -> bytes:
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        data: bytes | None = file.read(most)
+    if data is None:  # what the system calls a file, and is a queue: the kernel's messages
+        raise _refusal(errno.ESPIPE, path)
+    return data
 
 
 def _refusal(number: int | None, path: str) -> OSError:

@@ -1,9 +1,13 @@
 """A document's output folder: written as a whole or not at all (O1, O2)."""
 
+# A library has thousands of files to write, and strings are faster than Path:
+# ruff: noqa: PTH102, PTH104, PTH105, PTH112, PTH116, PTH123
+
 from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import shutil
 import stat
 from collections.abc import Mapping
@@ -103,7 +107,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> bool:
     """
     for left in reversed(range(_ATTEMPTS)):
         try:
-            if not folder.is_dir() and _create(folder, files):
+            if not os.path.isdir(folder) and _create(folder, files):
                 return True
             return _update(folder, files)
         except OSError as error:
@@ -116,19 +120,19 @@ def write(folder: Path, files: Mapping[str, bytes]) -> bool:
 
 def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
     """False if somebody else made the folder meanwhile."""
-    staging = beside(folder)
+    staging = os.fspath(beside(folder))
     try:
-        staging.mkdir()
+        os.mkdir(staging)
     except FileNotFoundError:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        staging.mkdir()
+        os.mkdir(staging)
     try:
         for name, data in files.items():
-            write_new(staging / name, data)
-        staging.rename(folder)
+            write_new(f"{staging}/{name}", data)
+        os.rename(staging, folder)
     except BaseException as error:  # an interrupt, too, leaves nothing behind
         shutil.rmtree(staging, ignore_errors=True)
-        if isinstance(error, OSError) and folder.is_dir():
+        if isinstance(error, OSError) and os.path.isdir(folder):
             return False
         raise
     return True
@@ -136,15 +140,15 @@ def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
 
 def _update(folder: Path, files: Mapping[str, bytes]) -> bool:
     sweep(folder)
-    changed = {name: data for name, data in files.items() if not _holds(folder / name, data)}
-    staged: dict[Path, Path] = {}
+    changed = {name: data for name, data in files.items() if not _holds(f"{folder}/{name}", data)}
+    staged: dict[str, Path] = {}
     try:
         for name, data in changed.items():
-            target = folder / name
-            staged[target] = beside(target)
+            target = f"{folder}/{name}"
+            staged[target] = beside(Path(target))
             write_new(staged[target], data)
         for target, temporary in staged.items():
-            temporary.replace(target)
+            os.replace(temporary, target)
     except BaseException:
         for temporary in staged.values():
             with contextlib.suppress(OSError):
@@ -153,11 +157,14 @@ def _update(folder: Path, files: Mapping[str, bytes]) -> bool:
     return bool(changed)
 
 
-def _holds(path: Path, data: bytes) -> bool:
+def _holds(path: str, data: bytes) -> bool:
     """Whether it is a file with just that content. Nothing else is opened: a pipe would be waited for."""
     try:
-        status = path.stat()
-        return stat.S_ISREG(status.st_mode) and status.st_size == len(data) and path.read_bytes() == data
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != len(data):
+            return False
+        with open(path, "rb") as file:
+            return file.read() == data
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ELOOP):
             return False

@@ -25,7 +25,7 @@ from catalog import writing
 from pipeline import output
 
 def killed(path, data):
-    path.write_bytes(data[:1])
+    Path(path).write_bytes(data[:1])
     os.kill(os.getpid(), signal.SIGKILL)
 
 output.write_new = killed
