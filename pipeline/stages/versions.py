@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
+SCHEMA_VERSION: Final = 2
+"""Version of every schema in `pipeline.artifacts`. Raised when a field changes its meaning: then older ones are not
+found."""
+
 PARSE: Final = "2"
 RESOLVE: Final = "3"
 LINK: Final = "1"
-VERIFY: Final = "1"
+VERIFY: Final = "2"
 
 BY_STAGE: Final = {"parse": PARSE, "resolve": RESOLVE, "link": LINK, "verify": VERIFY}

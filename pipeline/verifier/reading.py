@@ -67,12 +67,12 @@ def read_module(source: str, most_code: int) -> DeclaredModule:
     """Raises FormError for anything but a module of declarations, whatever the text holds.
 
     `most_code`: how many characters outside strings and blanks the module of this document may have. Only large sources
-    are held to it: `ast` takes up to a thousand bytes for each.
+    are held to it: `ast` takes up to two thousand bytes for each.
     """
     if "\r" in source:
         source = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads a file
-    if len(source) > _LARGE and _code_size(source) > most_code:
-        raise FormError("the module holds more code than the document's declarations need")
+    if len(source) > _LARGE:
+        _check_size(source, most_code)
     if any(_COOKIE.match(line) for line in source.split("\n", 2)[:2]):
         raise FormError("a coding declaration: Python would read another text than the one that is checked")
     with uncollected():  # nodes do not know their parents
@@ -95,13 +95,41 @@ def _read(source: str) -> DeclaredModule:
 
 
 _LARGE = 1 << 20
+_BLANKS = " \t\f\n"
 _COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=]")
-# Possessive, and never failing once it has begun: linear in any text, and without a stack.
-_STRING = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?')
+_MOST_STRINGS = 2 << 20
+"""Three times the lines that the largest module has. `ast` takes 150 bytes for each, however short."""
+
+# Each literal from its first to its last quote, as Python tells them apart, and comments, whose quotes begin none.
+# Possessive, and never failing once a quote has been read: linear in any text, and without a stack.
+_STRING = re.compile(
+    r"""(?P<prefix>[A-Za-z]{0,2})(?:
+        \"{3}(?:[^"\\]|\\.|"(?!""))*+(?:"{3})?
+      | '{3}(?:[^'\\]|\\.|'(?!''))*+(?:'{3})?
+      | "(?:[^"\\\n]|\\.)*+"?
+      | '(?:[^'\\\n]|\\.)*+'?
+    ) | \#[^\n]*+""",
+    re.VERBOSE | re.DOTALL,
+)
 
 
-def _code_size(source: str) -> int:
-    return sum(map(len, _STRING.sub("", source).split()))
+def _check_size(source: str, most_code: int) -> None:
+    """Raises FormError for a source that would take gigabytes to parse, and that no document can have led to."""
+    strings = 0
+
+    def without(found: re.Match[str]) -> str:
+        nonlocal strings
+        prefix = found["prefix"]
+        if prefix is None:
+            return found[0]
+        if prefix:  # an f-string holds code, and strings in it may have its own quotes
+            raise FormError("the module holds strings with a prefix, which link writes none of")
+        strings += 1
+        return ""
+
+    code = _STRING.sub(without, source)
+    if strings > _MOST_STRINGS or len(code) - sum(map(code.count, _BLANKS)) > most_code:
+        raise FormError("the module holds more code than the document's declarations need")
 
 
 # ------------------------------------------------------------------------------------------------ the frame
@@ -147,8 +175,13 @@ def _frame(body: list[ast.stmt], source: str) -> tuple[ast.expr, frozenset[str]]
         or declaration.targets[0].id != "PROCEDURE"
     ):
         raise _wrong(declaration or body[-1], "the import must be followed by `PROCEDURE = Procedure(…)`")
-    if len(body) < 4 or not source.endswith(f"\n{LAST_LINE}\n") or body[3].lineno != source.count("\n"):
+    end = f"\n{LAST_LINE}\n"
+    if len(body) < 4 or not source.endswith(end) or body[3].lineno != source.count("\n"):
         raise _wrong(body[3] if len(body) > 3 else declaration, f"only `{LAST_LINE}` may follow, as the last line")
+    before = source[: -len(end)].rstrip(_BLANKS)
+    line = before[before.rfind("\n") + 1 :]
+    if (before.count("\n") + 1, len(line.encode())) != (declaration.end_lineno, declaration.end_col_offset):
+        raise _wrong(body[3], f"nothing may stand between the declaration and `{LAST_LINE}`, not even a comment")
     return declaration.value, imported
 
 
@@ -260,9 +293,16 @@ def _wrong(node: ast.AST | None, what: str) -> FormError:
     return FormError(f"line {getattr(node, 'lineno', 1)}: {what}")
 
 
+_TOO_LARGE = 10**4300
+"""The first number that Python does not write out in decimal digits."""
+
+
 def _constant(node: ast.expr) -> object:
+    """Raises FormError, also for a number that no document can have led to, and no message could show."""
     if not isinstance(node, ast.Constant):
         raise _wrong(node, "only plain literals may stand here: no f-string, no computed value")
+    if isinstance(node.value, int) and node.value >= _TOO_LARGE:
+        raise _wrong(node, "a number of more than 4300 digits")
     return node.value
 
 
@@ -320,8 +360,10 @@ def _json(node: ast.expr) -> Json:
         number = _constant(node.operand)
         if type(number) is int or type(number) is float:
             return -number
-    elif isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, str | int | float)):
-        return node.value
+    else:
+        value = _constant(node)
+        if value is None or isinstance(value, str | int | float):
+            return value
     raise _wrong(node, "only plain literals may stand here: no f-string, no computed value")
 
 

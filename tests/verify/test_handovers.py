@@ -79,6 +79,7 @@ def test_a_handover_that_differs_is_refused(source: str) -> None:
 
 
 FORM = {
+    "a number that cannot be written in decimal digits": changed('"limit": 10', f'"limit": 0x1{"0" * 20_000}'),
     "a computed fixed argument": changed('"limit": 10', '"limit": 5 * 2'),
     "a name as fixed argument": changed('"limit": 10', '"limit": limit'),
     "a key twice": changed('"limit": 10', '"limit": 10, "limit": 10'),

@@ -61,6 +61,7 @@ DEEP = {
     "f-strings": 'f"{' * 200,
     "lists": "[" * 190 + "]" * 190,
     "digits": "9" * 100_000,
+    "a number that cannot be written in decimal digits": "0x1" + "0" * 20_000,
     "names": "\\N{DIGIT ONE}" * 10_000,
 }
 
@@ -72,7 +73,10 @@ def test_nesting_is_refused_wherever_it_stands(expression: str) -> None:
     assert not proven(f"{SOURCE[:START]}PROCEDURE = {expression}\n")
     assert not proven(SOURCE.replace('title="集める"', f"title={expression}"))
     assert not proven(SOURCE.replace('title="集める"', f'title="集める", tools={expression}'))
+    assert not proven(SOURCE.replace("number=1", f"number={expression}"))
 
+
+CODE = "()," * 3_300_000 + ")"
 
 HUGE = {
     "numbers": "(" + "1," * 5_000_000 + ")",
@@ -83,6 +87,14 @@ HUGE = {
     "blanks": " " * 10_000_000,
     "lines": "\n" * 10_000_000,
     "a comment": "#" * 10_000_000,
+    "empty strings": '"" ' * 3_333_333,
+    "code behind a quoted quote": "('\"', " + CODE,
+    "code behind a quote in a comment": '(  # "\n' + CODE,
+    "code behind quotes of other sorts": "(" + "'" * 3 + '"' + "'" * 3 + ", " + CODE,
+    "code behind an escaped line end": '("\\\n", ' + CODE,
+    "code in a formatted string": 'f"{(' + CODE + '}"',
+    "code between formatted strings": 'f""(' + CODE + 'f""',
+    "a long name": "a" * 10_000_000,
 }
 
 
