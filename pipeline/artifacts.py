@@ -1,44 +1,17 @@
 """The schemas that pass between stages. They hold meaning only: no line, no column, no path, no time (R1, R4).
 
-Where something stands in the document is an *anchor*: an index into the `Positions` that the parse stage hands out
-beside its artifact. Anchors are numbered in document order, so two documents that differ only in comments, blank lines
-or indentation have equal artifacts and different positions.
+Where something stands in the document is an *anchor*: an index into the `Positions` (`pipeline.places`) that the parse
+stage hands out beside its artifact. Anchors are numbered in document order, so two documents that differ only in
+comments, blank lines or indentation have equal artifacts and different positions.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
-
-SCHEMA_VERSION = 2
-"""Version of every artifact schema here. Raise it when a field changes its meaning: then older ones are not found."""
-
-
-class Span(NamedTuple):
-    """1-based lines and columns, columns in code points, `end_column` exclusive (O2)."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-Positions: TypeAlias = tuple[Span, ...]
-"""Indexed by anchor."""
+from typing import Literal, TypeAlias
 
 Segment: TypeAlias = str | int
 """A piece of prose: Markdown text, or the index of the fence that stands there."""
-
-
-class At(NamedTuple):
-    """A place: an anchor, or a part of it on the anchor's first line.
-
-    `start` and `end` are in code points; `end` None: the anchor's end.
-    """
-
-    anchor: int
-    start: int = 0
-    end: int | None = None
 
 
 # --------------------------------------------------------------------------------------------------- parse

@@ -17,7 +17,7 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pipeline.artifacts import SCHEMA_VERSION
+from pipeline.stages.versions import SCHEMA_VERSION
 
 T = TypeVar("T")
 

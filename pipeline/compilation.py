@@ -13,7 +13,8 @@ from pipeline.incremental.report import StageReport
 from pipeline.incremental.shelf import Lost
 
 if TYPE_CHECKING:
-    from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
+    from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
+    from pipeline.places import Positions
 
 T = TypeVar("T")
 

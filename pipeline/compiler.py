@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from catalog.view import CatalogView
-from pipeline.artifacts import SCHEMA_VERSION
 from pipeline.compilation import Compilation
 from pipeline.document.source import DEFAULT_MAX_BYTES
 from pipeline.generators.protocol import Generator
@@ -27,6 +26,7 @@ from pipeline.incremental.report import StageReport
 from pipeline.incremental.shelf import Shelf
 from pipeline.project import Project, ProjectDocument, ProjectView, stem
 from pipeline.stages import versions
+from pipeline.stages.versions import SCHEMA_VERSION
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:

@@ -12,19 +12,12 @@ from functools import lru_cache
 from hashlib import sha256 as _sha256
 
 from pipeline import canonical
-from pipeline.artifacts import (
-    SCHEMA_VERSION,
-    Contract,
-    Module,
-    ParsedDocument,
-    Pin,
-    Positions,
-    ResolvedDocument,
-    ResolvedPhase,
-)
+from pipeline.artifacts import Contract, Module, ParsedDocument, Pin, ResolvedDocument, ResolvedPhase
 from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.places import Positions
 from pipeline.result import handover_dict, phase_line, tool_dict
 from pipeline.stages import versions
+from pipeline.stages.versions import SCHEMA_VERSION
 
 VERSION = 1
 """Raised when a reader of the earlier version would misread: a field gone, or of another meaning; not by new fields."""

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from catalog.writing import beside, sweep, write_new
-from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
+from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
 from pipeline.diagnostics.lang import Lang
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.graph import graph
 from pipeline.manifest import manifest
+from pipeline.places import Positions
 
 PROCEDURE, MANIFEST, GRAPH = "procedure.py", "manifest.json", "graph.mmd"
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from pipeline.artifacts import Grant, Handover, Module, ParsedDocument, Positions, ResolvedPhase
+from pipeline.artifacts import Grant, Handover, Module, ParsedDocument, ResolvedPhase
+from pipeline.places import Positions
 
 if TYPE_CHECKING:
     from pipeline.compilation import Compilation

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.artifacts import At, Positions, Span
 from pipeline.diagnostics.codes import CODES, Severity
 from pipeline.diagnostics.findings import Finding
 from pipeline.diagnostics.lang import Lang
+from pipeline.places import At, Positions, Span
 
 
 @dataclass(frozen=True, slots=True)

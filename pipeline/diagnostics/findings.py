@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pipeline.artifacts import At
 from pipeline.diagnostics.codes import CODES, Severity
+from pipeline.places import At
 
 Argument: TypeAlias = str | int | tuple[str, ...]
 

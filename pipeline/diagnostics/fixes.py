@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from pipeline.artifacts import Span
 from pipeline.diagnostics.bind import Diagnostic
+from pipeline.places import Span
 
 _NAMES: Final = frozenset({"tool-unreadable", "tool-unknown", "category-unknown"})
 """Their position is the faulty item, and their suggestions take the place of its words."""

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import quote
 
-from pipeline.artifacts import Span
 from pipeline.diagnostics.bind import Diagnostic
 from pipeline.diagnostics.codes import BY_CODE
 from pipeline.diagnostics.fixes import Fix, fixes
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.pages import page, page_name, summary
+from pipeline.places import Span
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | bool | None"
 

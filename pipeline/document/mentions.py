@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 
-from pipeline.artifacts import Span
 from pipeline.document.inline import scan_inline
 from pipeline.document.text import LeafText
+from pipeline.places import Span
 
 _INLINE = re.compile(r"[<\\]|\]\(|\]\[")
 _URL = re.compile(

@@ -9,15 +9,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipeline.artifacts import (
-    At,
     CallDeclaration,
     Fence,
     HandoverDeclaration,
     Item,
     ParsedDocument,
-    Positions,
     Section,
-    Span,
     ToolDeclaration,
 )
 from pipeline.diagnostics.findings import Argument, Finding
@@ -33,6 +30,7 @@ from pipeline.document.prose import write_prose
 from pipeline.document.source import Source
 from pipeline.document.text import Anchors, LeafText
 from pipeline.document.values import block_values, inline_values
+from pipeline.places import At, Positions, Span
 
 
 class _Listed(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from pipeline.artifacts import Span
 from pipeline.document.blocks import TextLine
+from pipeline.places import Span
 
 
 class LeafText:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pipeline.artifacts import Fault, PhaseCode, Unit
+if TYPE_CHECKING:
+    from pipeline.artifacts import Fault, PhaseCode, Unit
 
 
 @dataclass(frozen=True, slots=True)

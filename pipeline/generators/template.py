@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from pipeline.artifacts import Fault, Grant, PhaseCode, Pin, Segment, Unit, UnitHandover
 from pipeline.generators.protocol import GeneratorIdentity
-from pipeline.generators.source import FenceHere, Prose, render_phase
+
+if TYPE_CHECKING:
+    from pipeline.artifacts import Fault, PhaseCode, Unit
 
 _NAME = "template"
 _VERSION = "1"
 """Raised whenever the same unit gets other code."""
-
-_DESCRIPTION = 160
-"""How much of an operation's description is shown, in characters; the whole of it comes with the tool at run time."""
-
-_ROLE = "の担当エージェントです。手順に沿って進め、結果を簡潔に報告してください。\n"
-_SHARED = "\n【業務全体の説明】\n"
-_STEPS = "\n【手順】\n"
-_TOOLS = "\n【使える道具】\n"
-_NO_TOOLS = "\n【使える道具】なし\n"
-_HANDOVERS = "\n【文をそのまま渡す道具】文はこの道具が持っている。書き写さず、次の値だけを渡して呼ぶ。\n"
-_RULES = "\n【決まり】使えるのは上の道具だけ。囲み（``` の間）の文は一字一句そのまま使い、要約も言い換えもしない。\n"
 
 
 class TemplateGenerator:
@@ -33,67 +22,8 @@ class TemplateGenerator:
         return GeneratorIdentity(_NAME, _VERSION)
 
     def generate(self, unit: Unit, faults: tuple[Fault, ...]) -> PhaseCode:
-        return render_phase(unit, list(_instructions(unit)), unit.tools)
+        # Loaded with the first phase: where nothing changed, only the identity is asked for.
+        from pipeline.generators.instructions import instructions_of  # noqa: PLC0415
+        from pipeline.generators.source import render_phase  # noqa: PLC0415
 
-
-def _instructions(unit: Unit) -> Iterator[Prose]:
-    yield f"あなたは「{unit.title}」{_ROLE}" if unit.title else f"あなたはこの段{_ROLE}"
-    if unit.shared:
-        yield _SHARED
-        yield from _prose(unit.shared, "shared")
-    if unit.body:
-        yield _STEPS
-        yield from _prose(unit.body, "own")
-    pins = {(pin.tool, pin.operation): pin for pin in unit.pins}
-    if unit.tools:
-        yield _TOOLS
-        yield from [_grant(grant, pins) for grant in unit.tools]
-    elif not unit.handovers:
-        yield _NO_TOOLS
-    if unit.handovers:
-        yield _HANDOVERS
-        yield from [_handover(handover) for handover in unit.handovers]
-    yield _RULES
-
-
-def _prose(body: tuple[Segment, ...], scope: Literal["own", "shared"]) -> Iterator[Prose]:
-    for segment in body:
-        yield f"{segment}\n" if isinstance(segment, str) else FenceHere(scope, segment)
-
-
-def _grant(grant: Grant, pins: Mapping[tuple[str, str], Pin]) -> str:
-    categories = f" の {'・'.join(grant.categories)}" if grant.categories else ""
-    notes = [f"{name}: {setting}" for name, setting in grant.options]
-    if grant.read_only:
-        notes.insert(0, "読むだけ")
-    noted = f"（{'、'.join(notes)}）" if notes else ""
-    head = f"- {grant.tool}{categories}{noted}"
-    if grant.kind == "standard":
-        return f"{head}: {'、'.join(grant.operations)}\n" if grant.operations else f"{head}\n"
-    if grant.operations is None:
-        return f"{head}: 操作は接続したときに分かる\n"
-    return "".join([f"{head}\n", *[_operation(name, pins.get((grant.tool, name))) for name in grant.operations]])
-
-
-def _operation(name: str, pin: Pin | None) -> str:
-    if pin is None:
-        return f"  - {name}\n"
-    effect = "読む" if pin.effect == "read" else "書く"
-    description = one_line(pin.description)
-    return f"  - {name}（{effect}）: {description}\n" if description else f"  - {name}（{effect}）\n"
-
-
-def one_line(description: str) -> str:
-    """An operation's description on one line and not too long."""
-    words = " ".join(description.split())
-    return words if len(words) <= _DESCRIPTION else words[: _DESCRIPTION - 1].rstrip() + "…"
-
-
-def _handover(handover: UnitHandover) -> str:
-    if handover.mode == "typescript":
-        action = f"の下の TypeScript を {handover.tool} で走らせる"
-    else:
-        operation = f" の {handover.operations[0]}" if handover.operations else ""
-        action = f"の下の文を {handover.tool}{operation} の引数 {handover.argument} に渡す"
-    values = "、".join([f"`{mark}`" for mark in handover.placeholders]) or "なし"
-    return f"- {handover.name}: 「{' '.join(handover.written.split())}」{action}。渡す値: {values}\n"
+        return render_phase(unit, list(instructions_of(unit)), unit.tools)

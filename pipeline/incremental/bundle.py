@@ -10,9 +10,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.incremental.keys import decode, encode
+from pipeline.places import Positions, Span
 
 if TYPE_CHECKING:
-    from pipeline.artifacts import Module, Positions
+    from pipeline.artifacts import Module
 
 
 class Bundle(NamedTuple):
@@ -55,8 +56,6 @@ def pack_positions(positions: Positions) -> bytes:
 
 def unpack_positions(data: bytes) -> Positions:
     """Raises ValueError or TypeError for bytes that `pack_positions` did not write."""
-    from pipeline.artifacts import Span  # noqa: PLC0415 - an unchanged document is answered without
-
     return tuple([Span(*span) for span in decode(data)])
 
 
@@ -67,7 +66,7 @@ def pack_module(module: Module) -> bytes:
 
 def unpack_module(data: bytes) -> Module:
     """Raises ValueError or TypeError for bytes that `pack_module` did not write."""
-    from pipeline.artifacts import Module  # noqa: PLC0415 - as above
+    from pipeline.artifacts import Module  # noqa: PLC0415 - an unchanged document is answered without
 
     line, _, source = data.decode("utf-8", "surrogatepass").partition("\n")
     return Module(source, tuple([(first, last, anchor) for first, last, anchor in decode(line)]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.artifacts import At
 from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.incremental.keys import Json, Packed, encode
+from pipeline.places import At
 
 
 def findings_text(findings: Sequence[Finding]) -> str:

@@ -11,11 +11,13 @@ from functools import cached_property
 from typing import TypeVar
 
 from pipeline import canonical
-from pipeline.artifacts import SCHEMA_VERSION, Module, ParsedDocument, Positions, ResolvedDocument
+from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
 from pipeline.incremental.bundle import Bundle, unpack_module, unpack_positions
 from pipeline.incremental.record import Head, Record, Tail
 from pipeline.incremental.shelf import Lost, Shelf
+from pipeline.places import Positions
+from pipeline.stages.versions import SCHEMA_VERSION
 
 T = TypeVar("T")
 

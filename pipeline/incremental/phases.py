@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from catalog.view import CatalogView
-from pipeline.artifacts import SCHEMA_VERSION, Fault, ParsedDocument, PhaseCode, ResolvedDocument, Unit
+from pipeline.artifacts import Fault, ParsedDocument, PhaseCode, ResolvedDocument, Unit
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import carry, reasons
 from pipeline.incremental.carry import Reuse
@@ -17,6 +17,7 @@ from pipeline.incremental.code import Code, CodeTrace, pack, unpack
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.report import Outcome, Reason
 from pipeline.stages.generate import units_of
+from pipeline.stages.versions import SCHEMA_VERSION
 from pipeline.stores.protocol import Store
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from catalog.fold import fold
 from catalog.model import Tool
 from catalog.view import CatalogView
-from pipeline.artifacts import ParsedDocument
 from pipeline.incremental.keys import Json, Packed, encode
 from pipeline.project import ProjectDocument, ProjectView
 
 if TYPE_CHECKING:
     from catalog.lock import LockedTool
+    from pipeline.artifacts import ParsedDocument
 
 Question: TypeAlias = tuple[Json, ...]
 """A kind and its arguments: `("tool", "slack")`."""

@@ -13,9 +13,10 @@ from pipeline.incremental.report import StageReport, reused, skipped
 from pipeline.incremental.shelf import Lost, Shelf
 
 if TYPE_CHECKING:
-    from pipeline.artifacts import Module, ParsedDocument, Positions, ResolvedDocument
+    from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
     from pipeline.compilation import Compilation
     from pipeline.incremental.past import Past
+    from pipeline.places import Positions
 
 
 def holds(record: Record, inquiry: Inquiry, shelf: Shelf) -> bool:

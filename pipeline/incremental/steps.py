@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline import canonical
-from pipeline.artifacts import ParsedDocument, Positions, ResolvedDocument
+from pipeline.artifacts import ParsedDocument, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
 from pipeline.incremental import bundle, reasons
 from pipeline.incremental.past import Past
@@ -14,6 +14,7 @@ from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry, Reads, Recorder, mentionable_text
 from pipeline.incremental.report import Reason, StageReport, reused
 from pipeline.incremental.shelf import Lost, LostReason
+from pipeline.places import Positions
 from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
 

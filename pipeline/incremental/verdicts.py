@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.artifacts import At, Fault, ParsedDocument, Verdict
+from pipeline.artifacts import Fault, ParsedDocument, Verdict
 from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.incremental.carry import Reuse
 from pipeline.incremental.phases import Phase
+from pipeline.places import At
 
 
 @dataclass(frozen=True, slots=True)

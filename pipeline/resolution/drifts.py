@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from catalog.model import Tool
 from catalog.view import CatalogView
-from pipeline.artifacts import At, Grant, Handover, Section
+from pipeline.artifacts import Grant, Handover, Section
 from pipeline.diagnostics.codes import Severity
 from pipeline.diagnostics.findings import Argument, Finding
+from pipeline.places import At
 
 if TYPE_CHECKING:
     from catalog.drift import Drift

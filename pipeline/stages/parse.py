@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.artifacts import At, ParsedDocument, Positions, Span
+from pipeline.artifacts import ParsedDocument
 from pipeline.diagnostics.findings import Finding
 from pipeline.document.reader import read_document
 from pipeline.document.source import DEFAULT_MAX_BYTES, Unreadable, read_source
+from pipeline.places import At, Positions, Span
 from pipeline.stages import versions
 
 VERSION = versions.PARSE

@@ -11,7 +11,6 @@ from typing import Literal
 from catalog.model import Operation, Tool
 from catalog.view import CatalogView
 from pipeline.artifacts import (
-    At,
     CallDeclaration,
     Contract,
     Grant,
@@ -24,6 +23,7 @@ from pipeline.artifacts import (
     ToolDeclaration,
 )
 from pipeline.diagnostics.findings import Argument, Finding
+from pipeline.places import At
 from pipeline.project import MAX_SUGGESTIONS, ProjectDocument, ProjectView
 from pipeline.resolution.arguments import Scope
 from pipeline.resolution.drifts import drifted

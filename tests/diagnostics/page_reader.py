@@ -9,7 +9,6 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from catalog.view import CatalogView
-from pipeline.artifacts import Positions
 from pipeline.diagnostics.bind import Diagnostic, bind
 from pipeline.diagnostics.codes import Code
 from pipeline.diagnostics.findings import Finding
@@ -17,6 +16,7 @@ from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.pages import page_name
 from pipeline.diagnostics.text import render_text
 from pipeline.document.source import DEFAULT_MAX_BYTES, Source, read_source
+from pipeline.places import Positions
 from pipeline.project import Project, ProjectDocument
 from pipeline.stages.parse import parse
 from pipeline.stages.resolve import resolve

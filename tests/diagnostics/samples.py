@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.artifacts import At, Span
 from pipeline.diagnostics.bind import Diagnostic, bind
 from pipeline.diagnostics.findings import Finding
 from pipeline.diagnostics.lang import Lang
+from pipeline.places import At, Span
 
 
 def at(span: Span | None, lang: Lang = "ja", name: str = "tool-unreadable", written: str = "x") -> Diagnostic:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.artifacts import At, Positions, Span
 from pipeline.diagnostics.bind import Diagnostic, bind, place
 from pipeline.diagnostics.codes import CODES
 from pipeline.diagnostics.findings import Finding
+from pipeline.places import At, Positions, Span
 
 from .test_pages import NOT_BY_A_DOCUMENT
 

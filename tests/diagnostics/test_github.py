@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.artifacts import Span
 from pipeline.diagnostics.github import escape_data, escape_property, render_github
+from pipeline.places import Span
 
 from .samples import at, of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from pipeline.artifacts import Span
 from pipeline.diagnostics.json import diagnostic_dict
+from pipeline.places import Span
 
 from .samples import at
 

@@ -6,13 +6,13 @@ from string import Formatter
 
 import pytest
 
-from pipeline.artifacts import At
 from pipeline.diagnostics.codes import BY_CODE, CODES
 from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.messages.language import Template
 from pipeline.diagnostics.variants import VARIANTS, Kind
 from pipeline.diagnostics.wording import LANGUAGES, NoMessage, words
+from pipeline.places import At
 
 CONTEXT = {"where", "fence"}
 SAMPLES: dict[Kind, Argument] = {"text": "slack の notify", "number": 41, "texts": ("甲", "乙")}

@@ -12,7 +12,6 @@ import pytest
 
 from catalog.load import load_catalog
 from catalog.view import CatalogView
-from pipeline.artifacts import At, Span
 from pipeline.diagnostics.bind import Diagnostic, bind
 from pipeline.diagnostics.codes import BY_CODE, CODES, Code
 from pipeline.diagnostics.findings import Finding
@@ -20,6 +19,7 @@ from pipeline.diagnostics.fixes import fixes
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.pages import page_name, summary
 from pipeline.diagnostics.text import render_text
+from pipeline.places import At, Span
 
 from .page_reader import HEADINGS, NAME, PAGES, Example, Page, check, printed, read_page
 

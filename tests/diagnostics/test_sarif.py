@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft4Validator
 
-from pipeline.artifacts import At, Span
 from pipeline.diagnostics.bind import Diagnostic, bind
 from pipeline.diagnostics.codes import BY_CODE
 from pipeline.diagnostics.findings import Finding
@@ -20,6 +19,7 @@ from pipeline.diagnostics.fixes import Fix, fixes
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.sarif import Checked, plain, render_sarif, uri
 from pipeline.diagnostics.variants import VARIANTS, Kind
+from pipeline.places import At, Span
 
 from .samples import at, of
 from .test_pages import NOT_BY_A_DOCUMENT

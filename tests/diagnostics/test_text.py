@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import iter_graphemes, wcswidth, width
 
-from pipeline.artifacts import Span
 from pipeline.diagnostics.cells import PLAIN, excerpt
 from pipeline.diagnostics.text import render_text
+from pipeline.places import Span
 
 from .samples import at, of
 

@@ -20,14 +20,13 @@ from pipeline.artifacts import (
     ParsedDocument,
     PhaseCode,
     Pin,
-    Positions,
     ResolvedDocument,
     ResolvedPhase,
     Section,
     Segment,
-    Span,
 )
 from pipeline.generators.template import TemplateGenerator
+from pipeline.places import Positions, Span
 from pipeline.stages.generate import units_of
 from pipeline.stages.link import link
 

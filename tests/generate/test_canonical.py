@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from pipeline import canonical
 from pipeline.artifacts import (
-    SCHEMA_VERSION,
-    At,
     CallDeclaration,
     Fault,
     Fence,
@@ -24,15 +22,15 @@ from pipeline.artifacts import (
     ParsedDocument,
     PhaseCode,
     Pin,
-    Positions,
-    Span,
     ToolDeclaration,
     UnitHandover,
     Verdict,
 )
 from pipeline.canonical import UnreadableArtifact, digest, dumps, dumps_as, loads, loads_as
 from pipeline.diagnostics.findings import Finding
+from pipeline.places import At, Positions, Span
 from pipeline.stages.generate import units_of
+from pipeline.stages.versions import SCHEMA_VERSION
 from tests.generate.samples import WEEKLY, codes_of, module_of
 
 KINDS = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pipeline.artifacts import Fault, FenceSlot, Grant, Pin
+from pipeline.generators.instructions import one_line
 from pipeline.generators.source import FenceHere, render_phase
-from pipeline.generators.template import TemplateGenerator, one_line
+from pipeline.generators.template import TemplateGenerator
 from pipeline.stages.generate import units_of
 from pipeline.stages.link import link
 from pipeline.stages.verify import verify

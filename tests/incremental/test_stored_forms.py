@@ -10,11 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.artifacts import Module, PhaseCode, Span, Unit
+from pipeline.artifacts import Module, PhaseCode, Unit
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import bundle, code, record
 from pipeline.incremental.bundle import Bundle
 from pipeline.incremental.carry import UnitParts
+from pipeline.places import Span
 
 TEXT = st.text(st.characters(exclude_categories=[]))
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from catalog.load import load_catalog
-from pipeline.artifacts import Grant, Handover, ParsedDocument, Positions, ResolvedPhase
+from pipeline.artifacts import Grant, Handover, ParsedDocument, ResolvedPhase
 from pipeline.diagnostics.bind import Diagnostic, bind
+from pipeline.places import Positions
 from pipeline.project import Project, ProjectDocument
 from pipeline.stages.parse import parse
 from pipeline.stages.resolve import resolve

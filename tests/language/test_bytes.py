@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.artifacts import Span
 from pipeline.diagnostics.bind import place
 from pipeline.document.source import DEFAULT_MAX_BYTES
+from pipeline.places import Span
 from pipeline.stages.parse import parse
 
 

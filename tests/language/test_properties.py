@@ -7,11 +7,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.artifacts import Span
 from pipeline.diagnostics.bind import place
 from pipeline.diagnostics.codes import CODES
 from pipeline.diagnostics.findings import Finding
 from pipeline.diagnostics.variants import VARIANTS
+from pipeline.places import Span
 from pipeline.project import Project, ProjectDocument
 from pipeline.stages.parse import ParseOutcome, parse
 from pipeline.stages.resolve import resolve

@@ -11,9 +11,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pipeline.artifacts import Contract, Pin, Span
+from pipeline.artifacts import Contract, Pin
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.manifest import manifest
+from pipeline.places import Span
 from tests.generate.samples import BROWSER, CRM, FREEE, WEEKLY, Code, Document, Hand, Step, document, module_of
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "manifest.schema.json"
