@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -15,10 +16,11 @@ from catalog.catalog_file import read_catalog
 from catalog.compile import canonical, compile_tool
 from catalog.compiled import Entry
 from catalog.definition import ToolDefinition
-from catalog.errors import CatalogError
+from catalog.errors import MAX_BYTES, CatalogError
 from catalog.fold import fold
 from catalog.live import Limits, ListedTool, Listing, ServerFault
 from catalog.nodes import MAX_DEPTH, Fault, Json
+from catalog.reading import read_file
 from catalog.writing import replace_file, sweep
 from catalog.yaml_reader import read_yaml
 from catalog.yaml_writer import write_yaml
@@ -26,6 +28,9 @@ from catalog.yaml_writer import write_yaml
 _NO_FILE_NAME = re.compile(r"[^\w.-]+")
 _LEVELS_ABOVE = 6
 """A schema's keys stand so many levels below the file's top."""
+_DIGITS = 300
+_LARGEST = 10**_DIGITS - 1
+"""As `yaml_reader` reads numbers."""
 
 Stored = Literal["new", "changed", "same"]
 
@@ -35,6 +40,8 @@ def snapshot(name: str, listing: Listing, limits: Limits) -> str:
     whose line means nothing."""
     seen: dict[str, str] = {}
     for tool in listing.tools:
+        if not tool.name.strip():
+            raise ServerFault("server-wrong-list", detail="a tool's name is empty")
         other = seen.get(fold(tool.name))
         if other is not None:
             raise ServerFault("server-duplicate", tool=tool.name, other=other)
@@ -55,11 +62,11 @@ def snapshot(name: str, listing: Listing, limits: Limits) -> str:
 
 
 def entry_of(text: str) -> Entry:
-    """The tool of a snapshot, compiled. Raises `Fault`."""
-    (tool,) = read_catalog(read_yaml(text))
-    if not isinstance(tool, ToolDefinition):
-        raise AssertionError("a snapshot removes nothing")
-    return compile_tool(tool)
+    """The tool of a snapshot, compiled. Raises `Fault`, also for a file of other things than one tool."""
+    found = read_catalog(read_yaml(text))
+    if len(found) != 1 or not isinstance(found[0], ToolDefinition):
+        raise Fault(1, "snapshot-edited")
+    return compile_tool(found[0])
 
 
 def _operation(tool: ListedTool) -> Json:
@@ -85,18 +92,27 @@ def _check_size(tool: ListedTool, limits: Limits) -> None:
         raise ServerFault("server-wrong-list", detail=f"{tool.name}: {error}") from error
     if size > limits.schema_bytes:
         raise ServerFault("server-schema-large", tool=tool.name, limit=limits.schema_bytes)
+    if any(isinstance(value, int) and abs(value) > _LARGEST for value in _values(schemas)):
+        raise ServerFault("server-wrong-list", detail=f"{tool.name}: a number of more than {_DIGITS} digits")
 
 
 def _deeper(value: Json, levels: int) -> bool:
+    return any(depth > levels for _, depth in _walk(value))
+
+
+def _values(value: Json) -> Iterator[Json]:
+    return (current for current, _ in _walk(value))
+
+
+def _walk(value: Json) -> Iterator[tuple[Json, int]]:
+    """Every value within and how deep it stands, without recursion."""
     pending: list[tuple[Json, int]] = [(value, 0)]
     while pending:
         current, depth = pending.pop()
-        if depth > levels:
-            return True
+        yield current, depth
         if isinstance(current, dict | list):
             inner = current.values() if isinstance(current, dict) else current
             pending += [(entry, depth + 1) for entry in inner]
-    return False
 
 
 def file_name(server: str) -> str:
@@ -111,10 +127,12 @@ def store(folder: Path, name: str, text: str) -> tuple[Path, Stored]:
     """
     path = folder / file_name(name)
     try:
-        before = path.read_bytes()
+        before = read_file(str(path), MAX_BYTES + 1)
     except FileNotFoundError:
         before = None
     if before is not None:
+        if len(before) > MAX_BYTES:
+            raise CatalogError(str(path), None, "file-too-large", limit=MAX_BYTES)
         earlier = _entry_in(path, before)
         if fold(earlier.name) != fold(name):
             raise CatalogError(str(path), earlier.line, "snapshot-of-another", name=name, other=earlier.name)
@@ -131,8 +149,6 @@ def _entry_in(path: Path, content: bytes) -> Entry:
     try:
         return entry_of(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise CatalogError(str(path), None, "not-utf8") from error
-    except ValueError as error:
-        raise CatalogError(str(path), None, "snapshot-edited") from error
+        raise CatalogError(str(path), content.count(b"\n", 0, error.start) + 1, "not-utf8") from error
     except Fault as fault:
         raise CatalogError(str(path), fault.line, fault.reason, **fault.arguments) from fault

@@ -23,6 +23,18 @@ SERVER_MESSAGES: Final[dict[str, tuple[str, str]]] = {
         "{where} の「${{{variable}}}」は環境変数の名前ではありません。「${{名前}}」の形で書いてください。",
         '{where}: "${{{variable}}}" names no environment variable. Write it as "${{NAME}}".',
     ),
+    "url-unusable": (
+        "{where} は http:// か https:// の URL ではありません。",
+        "{where} is no http:// or https:// URL.",
+    ),
+    "header-unusable": (
+        "{where} は HTTP のヘッダーにできません。名前は英数字と -、値は ASCII の文字だけで書いてください。",
+        "{where} cannot be an HTTP header. Write its name in letters, digits and -, and its value in ASCII.",
+    ),
+    "process-unusable": (
+        "{where} の command、args、env に、プロセスに渡せない文字（NUL、名前の中の =）があります。",
+        "{where}: command, args or env hold what no process can be given (NUL, = in a name).",
+    ),
     "mcp-missing": (
         "MCP サーバーへの接続には追加のパッケージ mcp が要ります。pip install 'mcp>=2,<3' を実行してください。",
         "connecting to MCP servers needs the package mcp. Run pip install 'mcp>=2,<3'.",
@@ -34,6 +46,22 @@ SERVER_MESSAGES: Final[dict[str, tuple[str, str]]] = {
     "server-refused": (
         "MCP サーバー「{server}」が道具の一覧を返しませんでした（{detail}）。サーバーの設定を確かめてください。",
         'the MCP server "{server}" did not list its tools ({detail}). Check its settings.',
+    ),
+    "server-ended": (
+        "MCP サーバー「{server}」は道具の一覧を返さずに終わりました"
+        "（終了コード {status}、標準エラー出力の最後: {said}）。コマンドを手で動かして確かめてください。",
+        'the MCP server "{server}" ended without listing its tools (exit status {status}, last on standard error: '
+        "{said}). Run its command by hand to see why.",
+    ),
+    "server-tells-secret": (
+        "MCP サーバー「{server}」の道具の一覧に、{where} の値が入っています。"
+        "保存しません。その値を失効させ、サーバーの作者に知らせてください。",
+        'the tool list of the MCP server "{server}" holds the value of {where}, so it is not stored. '
+        "Revoke that value, and tell the server's author.",
+    ),
+    "server-compressed": (
+        "MCP サーバー「{server}」が、求めていないのに応答を圧縮しました。圧縮しないように設定してください。",
+        'the MCP server "{server}" compresses its answers, although that was not asked for. Have it send them plain.',
     ),
     "server-slow": (
         "MCP サーバー「{server}」が {seconds} 秒以内に道具の一覧を返しませんでした。"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.errors import CatalogError
+from catalog.errors import MAX_BYTES, CatalogError
 from catalog.imported import entry_of, file_name, snapshot, store
 from catalog.live import LIMITS, ListedTool, Listing, ServerFault
 from catalog.load import load_catalog
@@ -116,7 +118,6 @@ def test_two_operations_of_one_name_are_refused(names: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     ("tool", "reason"),
     [
-        (listed(" "), "name-empty"),
         (listed("a", schema={"type": "string"}), "schema-invalid"),
         (listed("a", schema={"properties": []}), "schema-invalid"),
         (listed("a", schema={"type": "object", "required": "q"}), "schema-invalid"),
@@ -127,6 +128,51 @@ def test_what_no_catalog_can_hold_is_refused(tool: ListedTool, reason: str) -> N
     with pytest.raises(Fault) as caught:
         text_of(tool)
     assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    "tool", [listed(" "), listed("a", schema={"type": "object", "maxProperties": 10**300})], ids=["name", "number"]
+)
+def test_what_no_file_can_hold_is_the_servers_fault(tool: ListedTool) -> None:
+    """A name of nothing, a number that would be read back as a string."""
+    with pytest.raises(ServerFault) as caught:
+        text_of(tool)
+    assert caught.value.reason == "server-wrong-list"
+
+
+@pytest.mark.parametrize("pattern", [r"\p{L}+", r"(?<year>\d+)", "(?i)abc", r"(?P<n>a)\Z", "x" * 5_000])
+def test_patterns_of_other_languages_are_no_fault(pattern: str) -> None:
+    """ECMA-262's, which Python cannot compile, and Python's, which servers in Python list."""
+    schema: dict[str, Json] = {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}
+    assert "pattern" in text_of(listed("a", schema=schema))
+
+
+def test_patterns_take_no_time() -> None:
+    """Python needs tenths of a second to compile such a pattern, of which a list may hold thousands."""
+    patterns: Json = {f"p{index}": {"pattern": f"(?i)[\\x00-\\U0010ffff]{index}"} for index in range(300)}
+    started = time.process_time()
+    text_of(listed("a", schema={"type": "object", "properties": patterns}))
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [b"version: 1\nremove: [x]\n", b"version: 1\ntools: []\n", b"\xff", b"version: [", b"x" * (MAX_BYTES + 1)],
+)
+def test_a_file_of_somebody_else_stays(tmp_path: Path, earlier: bytes) -> None:
+    """Whatever it holds, and however large it is."""
+    (tmp_path / "srv.yaml").write_bytes(earlier)
+    with pytest.raises(CatalogError):
+        store(tmp_path, "srv", text_of(listed("a")))
+    assert (tmp_path / "srv.yaml").read_bytes() == earlier
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """Nobody may ever write to it."""
+    os.mkfifo(tmp_path / "srv.yaml")
+    with pytest.raises(OSError, match="not a file"):
+        store(tmp_path, "srv", text_of(listed("a")))
 
 
 def test_a_name_that_no_declaration_can_write_is_refused() -> None:

@@ -87,3 +87,45 @@ def test_secrets_are_in_no_representation(tmp_path: Path) -> None:
     (connection,) = connect(tmp_path, {"a": {"command": "x", "env": {"A": "Bearer ${TOKEN}", "B": "on"}}})
     assert "s3cret" not in repr(connection)
     assert connection.hide("token s3cret-token is bad; Bearer s3cret-token, on") == "token *** is bad; ***, on"
+
+
+@pytest.mark.parametrize(
+    ("server", "reason"),
+    [
+        ({"url": "ftp://a.example"}, "url-unusable"),
+        ({"url": "a.example/mcp"}, "url-unusable"),
+        ({"url": "http://"}, "url-unusable"),
+        ({"url": "http://[::1"}, "url-unusable"),
+        ({"url": "http://a.example:99999/"}, "url-unusable"),
+        ({"url": "http://a b/"}, "url-unusable"),
+        ({"url": "https://a.example", "headers": {"A b": "x"}}, "header-unusable"),
+        ({"url": "https://a.example", "headers": {"": "x"}}, "header-unusable"),
+        ({"url": "https://a.example", "headers": {"A": "s3cret\r\nB: x"}}, "header-unusable"),
+        ({"url": "https://a.example", "headers": {"A": "s3cr\u00e9t"}}, "header-unusable"),
+        ({"command": "x\0"}, "process-unusable"),
+        ({"command": "x", "args": ["\0"]}, "process-unusable"),
+        ({"command": "x", "env": {"A=B": "s3cret"}}, "process-unusable"),
+        ({"command": "x", "env": {"A": "s3cret\0"}}, "process-unusable"),
+    ],
+)
+def test_what_cannot_be_passed_on_is_refused_before(tmp_path: Path, server: dict[str, Json], reason: str) -> None:
+    """So that no library quotes a value in its own words."""
+    error = refused(tmp_path, {"a": server})
+    assert error.reason == reason
+    assert "s3cr" not in error.message("ja") + error.message("en")
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "where"),
+    [
+        ({"API_TOKEN": "abcdef"}, "use abcdef here", "env.API_TOKEN"),
+        ({"Authorization": "Bearer abcdef"}, "abcdef", "env.Authorization"),
+        ({"DATABASE_URL": "postgres://me:abcdef@db/x"}, "abcdef", "env.DATABASE_URL"),
+        ({"Authorization": "Bearer abcdef"}, "a bearer of Bearer", None),
+        ({"LOG_LEVEL": "information"}, "information", None),
+        ({"TOKEN": "abc"}, "abc", None),
+    ],
+)
+def test_a_credential_in_a_text_is_noticed(given: dict[str, str], text: str, where: str | None) -> None:
+    """What is a credential is told by names, because most other values are words that any text may hold."""
+    assert Connection("a", 1, "stdio", "x", (), "", given, {}).secret_in(text) == where

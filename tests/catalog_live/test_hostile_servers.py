@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from catalog.errors import CatalogError
 from catalog.imported import snapshot
 from catalog.live import Limits, ServerFault
-from catalog.mcp_connection import Connection
+from catalog.mcp_connection import HIDDEN, Connection
 from catalog.mcp_import import list_tools
 
-from .live import OWN, Aop, configure, own_server
+from .live import OWN, ROOT, Aop, configure, own_server
 
 LIMITS = Limits(seconds=5, message_bytes=1 << 20, total_bytes=4 << 20, pages=5)
 SECRET = "s3cret-value"  # noqa: S105 — what must not be seen again
@@ -59,7 +65,13 @@ def refuse(connection: Connection, limits: Limits = LIMITS) -> ServerFault:
         ("deep", "server-schema-deep"),
         ("very-deep", "server-not-json"),
         ("error", "server-refused"),
-        ("die", "server-refused"),
+        ("die", "server-ended"),
+        ("crash", "server-ended"),
+        ("hint-is-text", "server-wrong-list"),
+        ("hint-is-number", "server-wrong-list"),
+        ("no-name", "server-wrong-list"),
+        ("large-number", "server-wrong-list"),
+        ("echo", "server-tells-secret"),
     ],
 )
 def test_a_hostile_server_is_refused(mode: str, reason: str) -> None:
@@ -78,10 +90,78 @@ def test_a_server_that_hangs_is_ended() -> None:
 
 
 def test_why_it_ended_is_told_with_its_secrets_hidden() -> None:
-    """The last words on standard error."""
-    assert refuse(stdio("die")).arguments["detail"] == "bad token ***"
+    """The exit status and the last words on standard error, without the code that a warning quotes."""
+    died = refuse(stdio("die")).arguments
+    assert (died["status"], died["said"]) == ("3", "bad token ***")
+    assert refuse(stdio("crash")).arguments["status"] == "-9 (SIGKILL)"
+    warned = str(refuse(stdio("warn-and-die")).arguments["said"])
+    assert warned.startswith("no settings file / ")
+    assert warned.endswith("RuntimeWarning: never awaited")
     assert refuse(stdio("error")).arguments["detail"] == "not allowed for ***"
     assert refuse(stdio("not-json")).arguments["said"] == "ready, token ***"
+
+
+def test_a_secret_is_hidden_however_it_is_written() -> None:
+    """With the escapes of JSON and Python, and as a part of a URL."""
+    secret = 'a"b\\c/d é'  # noqa: S105 — what must not be seen again
+    connection = replace(stdio("escaped"), env={"TOKEN": secret})
+    assert refuse(connection).arguments["detail"] == '{"given": "***"}'
+    for spelled in (json.dumps(secret), repr(secret), repr(secret.encode()), quote(secret, safe="")):
+        assert secret[:3] not in connection.hide(spelled)
+        assert HIDDEN in connection.hide(spelled)
+
+
+def test_a_command_that_is_none_is_named() -> None:
+    """With the system's reason."""
+    connection = Connection("h", 1, "stdio", "./no-such-server", (), "", {}, {})
+    fault = refuse(connection)
+    assert (fault.reason, fault.arguments["detail"]) == (
+        "server-unreachable",
+        "./no-such-server: No such file or directory",
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_no_process_is_left(tmp_path: Path, ending: str) -> None:
+    """Whatever ends the command, the server and what it started are gone, even where they ignore every request."""
+    pids = tmp_path / "pids"
+    entry = own_server("hostile.py", "stubborn", {"PIDS": str(pids)})
+    config = tmp_path / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": {"h": entry}}), encoding="utf-8")
+    command = [sys.executable, "-m", "cli", "catalog", "import", "--mcp-config", str(config)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: pids.exists() and pids.read_text().endswith("."))
+        process.send_signal(signal.Signals[ending])
+        process.wait(20)
+        started = [int(pid) for pid in pids.read_text().split()[:2]]
+        wait_until(lambda: not any(map(is_running, started)))
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """A process that nobody has asked for its exit status (a zombie) has ended."""
+    stat = Path(f"/proc/{pid}/stat")
+    if stat.parent.parent.exists() and Path("/proc/self/stat").exists():
+        try:
+            return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 # ----------------------------------------------------------------------------------------------------- over HTTP
@@ -134,6 +214,24 @@ def flood(kind: str) -> Respond:
     return respond
 
 
+def bomb(handler: BaseHTTPRequestHandler) -> None:
+    """A few kilobytes that are 100 MB when unpacked."""
+    packed = gzip.compress(b" " * 100_000_000)
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Encoding", "gzip")
+    handler.send_header("Content-Length", str(len(packed)))
+    handler.end_headers()
+    handler.wfile.write(packed)
+
+
+def elsewhere(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(307)
+    handler.send_header("Location", "http://127.0.0.1:9/mcp")
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
+
+
 def hang(handler: BaseHTTPRequestHandler) -> None:
     time.sleep(5)
     handler.close_connection = True
@@ -148,9 +246,11 @@ def hang(handler: BaseHTTPRequestHandler) -> None:
         (lambda handler: send(handler, 200, "application/json", b"{nonsense"), {"server-refused"}),
         (flood("application/json"), {"server-flood"}),
         (flood("text/event-stream"), {"server-flood", "server-refused"}),
+        (bomb, {"server-compressed"}),
+        (elsewhere, {"server-refused"}),
         (hang, {"server-slow"}),
     ],
-    ids=["401", "500", "html", "no-json", "flood", "flood-events", "hang"],
+    ids=["401", "500", "html", "no-json", "flood", "flood-events", "bomb", "redirect", "hang"],
 )
 def test_a_hostile_http_server_is_refused(respond: Respond, reasons: set[str]) -> None:
     """As over stdio."""
@@ -158,6 +258,12 @@ def test_a_hostile_http_server_is_refused(respond: Respond, reasons: set[str]) -
     with serving(respond) as url:
         assert refuse(http(url), LIMITS._replace(seconds=1.5)).reason in reasons
     assert time.monotonic() - started < 12
+
+
+def test_the_status_is_told() -> None:
+    """Of an answer that is no success."""
+    with serving(lambda handler: send(handler, 503, "text/plain", b"later")) as url:
+        assert str(refuse(http(url)).arguments["detail"]).startswith("HTTP 503")
 
 
 def test_nobody_listens() -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 TOOL = {"name": "a", "inputSchema": {"type": "object"}}
 
@@ -34,6 +38,11 @@ LISTS: dict[str, Callable[[str | None], dict[str, object]]] = {
     "no-schema": lambda cursor: {"tools": [{"name": "a"}]},
     "schema-is-true": lambda cursor: {"tools": [{"name": "a", "inputSchema": True}]},
     "no-list": lambda cursor: {"tools": {"a": TOOL}},
+    "hint-is-text": lambda cursor: {"tools": [{**TOOL, "annotations": {"readOnlyHint": "true"}}]},
+    "hint-is-number": lambda cursor: {"tools": [{**TOOL, "annotations": {"readOnlyHint": 1}}]},
+    "no-name": lambda cursor: {"tools": [{**TOOL, "name": " "}]},
+    "large-number": lambda cursor: {"tools": [{**TOOL, "inputSchema": {"type": "object", "x": 10**400}}]},
+    "echo": lambda cursor: {"tools": [{**TOOL, "inputSchema": {"type": "object", "x": [{os.environ["TOKEN"]: 1}]}}]},
     "large-schema": lambda cursor: {"tools": [{**TOOL, "description": "x" * 500_000}]},
 }
 
@@ -73,14 +82,30 @@ def answer(mode: str, request: dict[str, object]) -> None:
     elif mode == "error":
         message = f"not allowed for {os.environ['TOKEN']}"
         say({"jsonrpc": "2.0", "id": number, "error": {"code": -32000, "message": message}})
+    elif mode == "escaped":
+        message = json.dumps({"given": os.environ["TOKEN"]})
+        say({"jsonrpc": "2.0", "id": number, "error": {"code": -32000, "message": message}})
     elif mode == "die":
         sys.stderr.write(f"bad token {os.environ['TOKEN']}\n")
         sys.exit(3)
+    elif mode == "warn-and-die":
+        sys.stderr.write("no settings file\n")
+        warnings.warn("never awaited", RuntimeWarning, stacklevel=1)
+        os._exit(4)
+    elif mode == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
     else:
         params = request.get("params")
         cursor = params.get("cursor") if isinstance(params, dict) else None
         say({"jsonrpc": "2.0", "id": number, "result": LISTS[mode](cursor)})
 
+
+if sys.argv[1] == "stubborn":
+    # It ignores every request to end, and so does what it starts.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    Path(os.environ["PIDS"]).write_text(f"{os.getpid()} {child.pid} .", encoding="ascii")
+    time.sleep(600)
 
 for line in sys.stdin:
     message = json.loads(line)
