@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from catalog.snapshot import Catalog
 from cli.arguments import Setting
 from cli.batch_worker import Job
-from pipeline.artifacts import Fault, PhaseCode, Unit
 from pipeline.compilation import Compilation
 from pipeline.compiler import Options
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.stores.nothing import NoStore
+
+if TYPE_CHECKING:
+    from pipeline.artifacts import Fault, PhaseCode, Unit
 
 T = TypeVar("T")
 

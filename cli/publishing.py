@@ -6,16 +6,15 @@ read and compared; one that was edited or deleted is written again.
 """
 
 # A library has thousands of files to look at, and strings are faster than Path:
-# ruff: noqa: PTH116, PTH123
+# ruff: noqa: PTH116, PTH118, PTH123
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from cli.trouble import OutputFault
 from pipeline.compilation import Compilation
@@ -23,17 +22,17 @@ from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental.keys import Json
 
 
-@dataclass(frozen=True, slots=True)
 class Publisher:
     """A `Publish`. `out`: the folder of all output; `folders`: the name of each document's own in it, by path."""
 
-    out: Path
-    folders: Mapping[str, str]
-    generator: GeneratorIdentity
+    def __init__(self, out: Path, folders: Mapping[str, str], generator: GeneratorIdentity) -> None:
+        self._out = out.as_posix()
+        self._folders = folders
+        self._generator = generator
 
-    def folder(self, path: str) -> Path:
-        """Where the output of the document at `path` goes."""
-        return self.out / self.folders[path]
+    def folder(self, path: str) -> str:
+        """Where the output of the document at `path` goes, with slashes."""
+        return self._folders[path] if self._out == "." else os.path.join(self._out, self._folders[path])
 
     def __call__(self, compilation: Compilation) -> Json:
         """The receipt; of a failed compile the one before it: its output stays (O2). Raises OutputFault, StoreError."""
@@ -43,12 +42,12 @@ class Publisher:
         folder = self.folder(compilation.path)
         # What ran may have come to something else for the same bytes: only a recalled compile is that of its receipt.
         if compilation.recalled and receipt is not None:
-            renewed = _still_there(receipt, str(folder))
+            renewed = _still_there(receipt, folder)
             if renewed is not None:
                 return renewed
         return self._write(compilation, folder)
 
-    def _write(self, compilation: Compilation, folder: Path) -> Json:
+    def _write(self, compilation: Compilation, folder: str) -> Json:
         # Most documents of a library are unchanged, and need none of this.
         from pipeline.output import OutputError, files_of, write  # noqa: PLC0415
 
@@ -57,12 +56,12 @@ class Publisher:
             # The store had lost what was recalled, and compiling it again has failed.
             return compilation.receipt
         positions, carried = compilation.positions, compilation.carried
-        files = files_of(compilation.sha256, parsed, resolved, positions, module, self.generator, carried)
+        files = files_of(compilation.sha256, parsed, resolved, positions, module, self._generator, carried)
         try:
-            write(folder, files)
+            write(Path(folder), files)
         except OutputError as error:
             raise OutputFault(error.text("ja"), error.text("en")) from error
-        return _receipt(str(folder), {name: hashlib.sha256(data).hexdigest() for name, data in files.items()})
+        return _receipt(folder, {name: hashlib.sha256(data).hexdigest() for name, data in files.items()})
 
 
 class _Written(NamedTuple):
@@ -90,21 +89,18 @@ def _still_there(receipt: Json, folder: str) -> Json:
             written = [_Written(*entry) for entry in entries if isinstance(entry, list | tuple)]
         case _:
             return None
+    touched = False
     try:
-        looks = [_look(f"{folder}/{entry.name}", entry) for entry in written]
-        if "other" in looks:
-            return None
-        return receipt if "touched" not in looks else _receipt(folder, {entry.name: entry.digest for entry in written})
+        for name, digest, size, time in written:
+            path = f"{folder}/{name}"
+            status = os.stat(path)
+            if status.st_size != size:
+                return None
+            if status.st_mtime_ns != time:
+                with open(path, "rb") as file:
+                    if hashlib.sha256(file.read()).hexdigest() != digest:
+                        return None
+                touched = True
+        return _receipt(folder, {entry.name: entry.digest for entry in written}) if touched else receipt
     except OSError:
         return None
-
-
-def _look(path: str, entry: _Written) -> Literal["same", "touched", "other"]:
-    """Raises OSError."""
-    status = os.stat(path)
-    if status.st_size != entry.size:
-        return "other"
-    if status.st_mtime_ns == entry.time:
-        return "same"
-    with open(path, "rb") as file:
-        return "touched" if hashlib.sha256(file.read()).hexdigest() == entry.digest else "other"

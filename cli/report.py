@@ -66,7 +66,7 @@ class Reporter:
         findings = compilation.findings
         path = STDIN if compilation.path == STDIN_PATH else compilation.path
         written = self.publisher is not None and compilation.status == "succeeded"
-        output = self.publisher.folder(compilation.path).as_posix() if self.publisher is not None and written else None
+        output = self.publisher.folder(compilation.path) if self.publisher is not None and written else None
         errors = sum(finding.fails for finding in findings)
         report = Report(
             path,
