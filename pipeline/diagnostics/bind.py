@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from pipeline.diagnostics.codes import CODES, Severity
 from pipeline.diagnostics.findings import Finding
@@ -11,8 +11,7 @@ from pipeline.diagnostics.lang import Lang
 from pipeline.places import At, Positions, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """O2's keys in O2's order. Lines and columns are 1-based, columns count code points, `end_column` is exclusive;
     all four are None where there is no position."""
 
@@ -27,6 +26,9 @@ class Diagnostic:
     end_line: int | None
     end_column: int | None
     phase: int | None
+
+
+_NOWHERE: Final = (None, None, None, None)
 
 
 def place(at: At, positions: Positions) -> Span:
@@ -61,17 +63,17 @@ def binding(findings: Sequence[Finding], positions: Positions, lang: Lang) -> It
         finding, span = findings[index], spans[index]
         code, name, severity = CODES[finding.name]
         message, advice = words(finding, None if span is None else span.line)
-        line, column, end_line, end_column = (None, None, None, None) if span is None else span
+        line, column, end_line, end_column = _NOWHERE if span is None else span
         yield Diagnostic(
-            code=code,
-            name=name,
-            severity=finding.severity or severity,
-            message=message,
-            help=advice,
-            suggestions=finding.suggestions,
-            line=line,
-            column=column,
-            end_line=end_line,
-            end_column=end_column,
-            phase=finding.phase,
+            code,
+            name,
+            finding.severity or severity,
+            message,
+            advice,
+            finding.suggestions,
+            line,
+            column,
+            end_line,
+            end_column,
+            finding.phase,
         )

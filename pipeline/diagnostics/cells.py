@@ -103,6 +103,8 @@ def excerpt(line: str, start: int, end: int, room: int) -> Excerpt:
     """
     room = max(room, 8)
     start = min(start, len(line))
+    if len(line) <= room and line.isascii() and line.isprintable():
+        return Excerpt(line, start, max(1, min(end, len(line)) - start))
     block = start // room
     low, high = max(0, (block - 1) * room), min(len(line), (block + 2) * room)
     texts, columns, points = row(line[low:high])

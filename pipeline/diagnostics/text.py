@@ -26,40 +26,46 @@ def _styled(text: str, style: str, color: bool) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if color else text
 
 
-def _marked_lines(found: Diagnostic, lines: Sequence[str]) -> Iterator[tuple[int, int, int] | None]:
+def _marked_lines(found: Diagnostic, lines: Sequence[str]) -> list[tuple[int, int, int] | None]:
     """(line, first, end) for the source lines to show, 0-based code points; None where lines are left out."""
     if found.line is None or found.column is None or found.end_line is None or found.end_column is None:
-        return
+        return []
     end_line, end_column = found.end_line, found.end_column
+    if end_line == found.line <= len(lines):  # as nearly all
+        return [(end_line, found.column - 1, end_column - 1)]
     if end_line > found.line and end_column <= 1:
         end_line, end_column = end_line - 1, len(lines[end_line - 2]) + 1 if end_line - 2 < len(lines) else 1
+    marked: list[tuple[int, int, int] | None] = []
     shown = range(found.line, min(end_line, len(lines)) + 1)
     for number in (*shown[:_HEAD], *shown[_HEAD:][-1:]):
         if number - found.line > _HEAD:
-            yield None
+            marked.append(None)
         line = lines[number - 1]
         first = found.column - 1 if number == found.line else len(line) - len(line.lstrip())
-        yield number, first, end_column - 1 if number == end_line else len(line)
+        marked.append((number, first, end_column - 1 if number == end_line else len(line)))
+    return marked
 
 
-def _snippet(found: Diagnostic, lines: Sequence[str], color: bool, width: int) -> Iterator[str]:
+def _snippet(found: Diagnostic, lines: Sequence[str], bar: str, color: bool, width: int) -> tuple[str, list[str]]:
+    """The margin that the lines' numbers take, and the lines."""
     # wcwidth's tables take longer to load than a document to check, and most documents have no diagnostic.
     from pipeline.diagnostics.cells import excerpt  # noqa: PLC0415
 
-    marked = list(_marked_lines(found, lines))
-    margin = " " * max((len(str(entry[0])) for entry in marked if entry), default=0)
-    bar = _styled("|", "gutter", color)
-    if marked:
-        yield f"{margin} {bar}"
+    marked = _marked_lines(found, lines)
+    if not marked:
+        return "", []
+    room = max(len(str(entry[0])) for entry in marked if entry)
+    margin = " " * room
+    source = [f"{margin} {bar}"]
     for entry in marked:
         if entry is None:
-            yield _styled("...", "gutter", color)
+            source.append(_styled("...", "gutter", color))
             continue
         number, first, end = entry
-        shown = excerpt(lines[number - 1], first, end, width - len(margin) - 3)
-        yield f"{_styled(f'{number:>{len(margin)}}', 'gutter', color)} {bar} {shown.text}".rstrip()
-        yield f"{margin} {bar} {' ' * shown.mark}{_styled('^' * shown.mark_width, found.severity, color)}"
-    yield f"{margin} {_styled('=', 'gutter', color)}"
+        shown = excerpt(lines[number - 1], first, end, width - room - 3)
+        source.append(f"{_styled(str(number).rjust(room), 'gutter', color)} {bar} {shown.text}".rstrip())
+        source.append(f"{margin} {bar} {' ' * shown.mark}{_styled('^' * shown.mark_width, found.severity, color)}")
+    return margin, source
 
 
 def blocks(
@@ -70,12 +76,14 @@ def blocks(
     `path` as the user gave it; `lines` are the document's (none: only sentences); `width` is the terminal's, in
     columns: longer source lines are cropped around the caret. Colour is ANSI's.
     """
+    document, bar = visible(path), _styled("|", "gutter", color)
+    advice = f"{_styled('=', 'gutter', color)} {_styled(f'{_HELP[lang]}:', 'help', color)}"
     for found in diagnostics:
         where = "" if found.line is None else f":{found.line}:{found.column}"
         kind = _styled(f"{found.severity}[{found.code}]", found.severity, color)
-        head = f"{_styled(f'{visible(path)}{where}:', 'strong', color)} {kind} {found.name}: {found.message}"
-        *source, last = _snippet(found, lines, color, width)
-        yield "\n".join([head, *source, f"{last} {_styled(f'{_HELP[lang]}:', 'help', color)} {found.help}"])
+        head = f"{_styled(f'{document}{where}:', 'strong', color)} {kind} {found.name}: {found.message}"
+        margin, source = _snippet(found, lines, bar, color, width)
+        yield "\n".join((head, *source, f"{margin} {advice} {found.help}"))
 
 
 def render_text(

@@ -130,12 +130,17 @@ class Wording:
 
     def __init__(self, lang: Lang) -> None:
         self._lang: Lang = lang
+        self._told_of_line: dict[tuple[str, str], bool] = {}
         self._known: dict[tuple[object, ...], tuple[str, str]] = {}
 
     def __call__(self, finding: Finding, line: int | None) -> tuple[str, str]:
         """Message and help of a finding at `line`. Raises NoMessage."""
-        told = line if any(_OF_LINE in text for text in template(finding, LANGUAGES[self._lang])) else None
-        said = (finding.name, finding.variant, finding.phase, finding.arguments, finding.suggestions, told)
+        kind = (finding.name, finding.variant)
+        told = self._told_of_line.get(kind)
+        if told is None:
+            texts = template(finding, LANGUAGES[self._lang])
+            told = self._told_of_line[kind] = any(_OF_LINE in text for text in texts)
+        said = (kind, finding.phase, finding.arguments, finding.suggestions, line if told else None)
         known = self._known.get(said)
         if known is None:
             if len(self._known) >= _KEPT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,7 @@ def unclosed(at: At | None) -> Finding:
 def test_a_diagnostic_has_exactly_the_keys_of_the_result() -> None:
     """O2's keys, in O2's order."""
     keys = "code name severity message help suggestions line column end_line end_column phase"
-    assert [field.name for field in fields(Diagnostic)] == keys.split()
+    assert list(Diagnostic._fields) == keys.split()
 
 
 def test_nothing_found_is_nothing_bound() -> None:

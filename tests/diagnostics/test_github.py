@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +23,7 @@ def test_a_command() -> None:
 
 def test_a_warning() -> None:
     """The severity is the command's name."""
-    found = replace(of(["x"], "x"), severity="warning")
+    found = of(["x"], "x")._replace(severity="warning")
     assert render_github([found], "a.md").startswith("::warning file=a.md,")
 
 
@@ -61,7 +59,7 @@ def test_a_path_does_not_reach_the_terminal() -> None:
 @given(st.text(), st.text())
 def test_no_text_leaves_its_command(path: str, message: str) -> None:
     """Whatever a file is called and a message holds, it is one command on one line, with no more properties."""
-    found = replace(of(["x"], "x"), message=message, help="h")
+    found = of(["x"], "x")._replace(message=message, help="h")
     text = render_github([found], path)
     assert text.endswith("\n")
     assert not set(text[:-1]) & set("\r\n")
