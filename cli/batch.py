@@ -225,8 +225,9 @@ class _Batch(Generic[T]):
 
             self._pool = Pool(partial(Worker[T], self._job, self._project), self._size(), SYSTEM_FAULTS)
         if self._pool is None:
-            for item in items:
-                self._settle(item, self._here.answer(item))
+            for task in _chunked(items, self._task):
+                for item, answer in zip(task, self._here.answers(task), strict=True):
+                    self._settle(item, answer)
                 yield from self._ready()
             self._compiler.store.flush()
         else:

@@ -13,7 +13,7 @@ from cli.trouble import SYSTEM_FAULTS
 from pipeline.compilation import Compilation
 from pipeline.compiler import NO_PROJECT, Compiler, Input, Options, Publish, Survey
 from pipeline.generators.protocol import Generator
-from pipeline.incremental.lockstep import Steps, finish, together
+from pipeline.incremental.lockstep import Steps, together
 from pipeline.incremental.record import Record
 from pipeline.project import ProjectView
 from pipeline.stores.protocol import Store, StoreError
@@ -137,10 +137,8 @@ class Worker(Generic[T]):
         self._flushed = time.monotonic()
 
     def __call__(self, items: tuple[Item, ...]) -> list[Answer[T]]:
-        """One answer an item."""
-        answers: list[Answer[T]] = []
-        for group in _grouped(items):
-            answers += together([self._answering(item) for item in group])
+        """One answer an item. What was made is stored now and then."""
+        answers = self.answers(items)
         self._gathered += len(items)
         if self._gathered >= GATHERED or time.monotonic() - self._flushed > GATHERED_S:
             try:
@@ -151,9 +149,12 @@ class Worker(Generic[T]):
             self._gathered, self._flushed = 0, time.monotonic()
         return answers
 
-    def answer(self, item: Item) -> Answer[T]:
-        """That of one item by itself."""
-        return finish(self._answering(item))
+    def answers(self, items: Sequence[Item]) -> list[Answer[T]]:
+        """One an item; nothing is flushed."""
+        answers: list[Answer[T]] = []
+        for group in _grouped(items):
+            answers += together([self._answering(item) for item in group])
+        return answers
 
     def _answering(self, item: Item) -> Steps[Answer[T]]:
         path = item.document.path

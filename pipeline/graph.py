@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from pipeline.artifacts import Handover, ResolvedDocument, ResolvedPhase
 from pipeline.diagnostics.lang import Lang
@@ -117,10 +118,18 @@ def _handed(handover: Handover, words: Mapping[str, str]) -> str:
 
 def _label(text: str) -> str:
     """A quoted label. What cannot be seen is gone, what has a meaning is an entity."""
+    return _short_label(text) if len(text) <= _LABEL else _any_label(text)
+
+
+def _any_label(text: str) -> str:
     shown = " ".join(_HIDDEN.sub(" ", text).split())
     if len(shown) > _LABEL:
         shown = shown[: _LABEL - 1] + "…"
     return f'"{_UNSAFE.sub(_entity, shown) or " "}"'
+
+
+_short_label = lru_cache(maxsize=4096)(_any_label)
+"""The documents of a library use the same tools. Only short texts are kept: so what is kept is bounded."""
 
 
 def _entity(match: re.Match[str]) -> str:
