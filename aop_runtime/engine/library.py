@@ -1,0 +1,35 @@
+"""Where the compiled procedures lie that a procedure may call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from aop_runtime.runs.folder import RunFault
+
+_MOST: Final = 100_000
+
+
+def compiled_folder(library: Path, name: str) -> Path:
+    """The folder below `library`, an output folder of `aop compile`, of the procedure `name`. Raises RunFault."""
+    found: list[Path] = []
+    for number, manifest in enumerate(sorted(library.rglob("manifest.json"))):
+        if number >= _MOST:
+            break
+        if _name(manifest) == name:
+            found.append(manifest.parent)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = ", ".join(str(path) for path in found[:5])
+        raise RunFault(f"several compiled procedures are called {name!r}: {listed}; keep one")
+    raise RunFault(f"no compiled procedure below {library} is called {name!r}; compile it too (aop compile)")
+
+
+def _name(manifest: Path) -> str | None:
+    try:
+        found = json.loads(manifest.read_bytes())
+        return str(found["document"]["name"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None

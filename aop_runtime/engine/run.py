@@ -1,0 +1,283 @@
+"""A run: the phases of a procedure in their order, from wherever its record says that it is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from aop_runtime.declarations import Phase, Procedure
+from aop_runtime.engine.library import compiled_folder
+from aop_runtime.engine.models import ModelFault, Models
+from aop_runtime.engine.people import AnswerFault
+from aop_runtime.engine.phase import EarlierResult, LimitReached, prompt, run_phase
+from aop_runtime.engine.script import ScriptFault
+from aop_runtime.loading import ModuleFault, load_procedure
+from aop_runtime.manifest import Manifest, ManifestFault, read_manifest
+from aop_runtime.plane.dispatch import Plane, RunSetting
+from aop_runtime.plane.hooks import Hook
+from aop_runtime.plane.permission import Rules
+from aop_runtime.plane.questions import Person, Question, Waiting
+from aop_runtime.plane.registry import Registry
+from aop_runtime.plane.validation import UnusableSchema
+from aop_runtime.runs.events import (
+    Event,
+    Noted,
+    PhaseFinished,
+    PhaseStarted,
+    RunCancelled,
+    RunFailed,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunWaiting,
+)
+from aop_runtime.runs.folder import Plan, RunFault, RunFolder, child_id
+from aop_runtime.runs.journal import Journal
+from aop_runtime.sources.protocol import Source, SourceFault
+
+Status = Literal["finished", "waiting", "failed", "cancelled"]
+
+_FAULTS: Final[Mapping[type[Exception], str]] = {
+    SourceFault: "source",
+    ModelFault: "model",
+    ScriptFault: "script",
+    LimitReached: "limit",
+    AnswerFault: "answer",
+    UnusableSchema: "schema",
+    ModuleFault: "procedure",
+    ManifestFault: "procedure",
+    RunFault: "run",
+}
+"""What ends a run as failed, and can be put right before it is resumed."""
+
+_CANCEL: Final = "cancel"
+_POLL_S: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`run` and `question`: where somebody is to answer what; `run` may be one that this one called. `message`: why it
+    failed. `result`: what the last phase came to."""
+
+    status: Status
+    result: str = ""
+    message: str = ""
+    run: str = ""
+    question: Question | None = None
+
+
+class Equipment(Protocol):
+    """What a run needs beside its record; made by `engine.setup` for the run and for those that it calls."""
+
+    models: Models
+    rules: tuple[Rules, ...]
+
+    def sources(self, manifest: Manifest, folder: RunFolder) -> Sequence[Source]: ...
+
+    def hooks(self, folder: RunFolder) -> Sequence[Hook]: ...
+
+    def person(self, folder: RunFolder) -> Person: ...
+
+    def called(self, procedure: str) -> Equipment: ...
+
+
+class WaitingIn(Exception):
+    """Somebody is to answer a question of a run that was called."""
+
+    def __init__(self, run: str, question: Question) -> None:
+        super().__init__(question.text)
+        self.run = run
+        self.question = question
+
+
+class Failed(Exception):
+    """A run that was called has failed or was cancelled."""
+
+
+async def run(folder: RunFolder, equipment: Equipment, watch: Callable[[str, Event], None]) -> Outcome:
+    """Drive it from where it stands to its end, to a question, or to a fault; all three are recorded.
+
+    Raises RunFault when it cannot be driven now, and JournalFault when its record cannot be kept.
+    """
+    plan = folder.plan()
+    with folder.held(), contextlib.closing(Journal(folder.path, lambda event: watch(folder.run, event))) as journal:
+        match journal.end:
+            case RunFinished() as end:
+                return Outcome("finished", result=end.result)
+            case RunCancelled():
+                raise RunFault(f"the run {folder.run} was cancelled; start the procedure anew")
+            case _:
+                pass
+        try:
+            return await _recorded(folder, plan, equipment, journal, watch)
+        except tuple(_FAULTS) as fault:
+            code = next(code for kind, code in _FAULTS.items() if isinstance(fault, kind))
+            journal.record(RunFailed(code=code, message=str(fault)), durable=True)
+            return Outcome("failed", message=str(fault))
+        except Failed as fault:
+            journal.record(RunFailed(code="called", message=str(fault)), durable=True)
+            return Outcome("failed", message=str(fault))
+
+
+async def _recorded(
+    folder: RunFolder, plan: Plan, equipment: Equipment, journal: Journal, watch: Callable[[str, Event], None]
+) -> Outcome:
+    procedure = load_procedure(folder.procedure)
+    manifest = read_manifest(folder.manifest)
+    if journal.started is None:
+        journal.record(
+            RunStarted(
+                run=folder.run,
+                procedure=procedure.name,
+                module_sha256=manifest.module_sha256,
+                model=plan.model,
+                callers=plan.callers,
+            ),
+            durable=True,
+        )
+    else:
+        journal.record(RunResumed())
+    driver = _Driver(folder, plan, procedure, manifest, equipment, journal, watch)
+    work = asyncio.ensure_future(driver.phases())
+    watcher = asyncio.ensure_future(_cancelled(folder.path / _CANCEL, work))
+    try:
+        result = await work
+    except Waiting as waiting:
+        journal.record(RunWaiting(question=waiting.question.id), durable=True)
+        return Outcome("waiting", run=folder.run, question=waiting.question)
+    except WaitingIn as waiting:
+        journal.record(RunWaiting(question=f"{waiting.run}:{waiting.question.id}"), durable=True)
+        return Outcome("waiting", run=waiting.run, question=waiting.question)
+    except asyncio.CancelledError:
+        if not (folder.path / _CANCEL).exists():
+            raise
+        journal.record(RunCancelled(), durable=True)
+        return Outcome("cancelled")
+    finally:
+        watcher.cancel()
+        await driver.aclose()
+    journal.record(RunFinished(result=result), durable=True)
+    return Outcome("finished", result=result)
+
+
+async def _cancelled(request: Path, work: asyncio.Future[str]) -> None:
+    """Ends the work when another process asks for it by the file `request`."""
+    while not request.exists():
+        await asyncio.sleep(_POLL_S)
+    work.cancel()
+
+
+def request_cancel(folder: RunFolder) -> None:
+    """End the run for good, whoever drives it. Raises RunFault."""
+    folder.plan()
+    (folder.path / _CANCEL).touch(mode=0o600)
+    with contextlib.suppress(RunFault), folder.held(), contextlib.closing(Journal(folder.path)) as journal:
+        if not isinstance(journal.end, RunFinished | RunCancelled):
+            journal.record(RunCancelled(), durable=True)
+
+
+class _Driver:
+    def __init__(
+        self,
+        folder: RunFolder,
+        plan: Plan,
+        procedure: Procedure,
+        manifest: Manifest,
+        equipment: Equipment,
+        journal: Journal,
+        watch: Callable[[str, Event], None],
+    ) -> None:
+        self._folder = folder
+        self._plan = plan
+        self._procedure = procedure
+        self._equipment = equipment
+        self._journal = journal
+        self._watch = watch
+        self._hooks = tuple(equipment.hooks(folder))
+        self._person = equipment.person(folder)
+        self._state: dict[str, object] = {}
+        self._cancelled = asyncio.Event()
+        self._registry = Registry(
+            equipment.sources(manifest, folder),
+            model=plan.model,
+            hooks=self._hooks,
+            features=frozenset(plan.features),
+            values={"run": folder.run, "procedure": procedure.name},
+        )
+
+    async def phases(self) -> str:
+        earlier: list[EarlierResult] = []
+        for place, phase in enumerate(self._procedure.phases):
+            result = self._journal.phase_result(place)
+            if result is None:
+                self._journal.record(PhaseStarted(phase=place, title=phase.title))
+                asked = prompt(self._plan.input, earlier, self._plan.language)
+                if phase.calls is not None:
+                    result = await self._called(place, phase.calls, asked)
+                else:
+                    result = await self._agent(place, phase, asked)
+                self._journal.record(PhaseFinished(phase=place, result=result), durable=True)
+            earlier.append(EarlierResult(phase.number, phase.title, result))
+        return earlier[-1].result
+
+    async def _agent(self, place: int, phase: Phase, asked: str) -> str:
+        tools = await self._registry.tools(phase)
+        setting = RunSetting(
+            run=self._folder.run,
+            phase=place,
+            callers=self._plan.callers,
+            folder=self._folder.path,
+            state=self._state,
+            cancelled=self._cancelled,
+            progress=lambda text: self._watch(self._folder.run, Noted(phase=place, text=text)),
+            notify=lambda text: self._journal.record(Noted(phase=place, text=text)),
+            language=self._plan.language,
+        )
+        plane = Plane(
+            tools,
+            setting=setting,
+            rules=self._equipment.rules,
+            hooks=self._hooks,
+            journal=self._journal,
+            person=self._person,
+        )
+        model = self._equipment.models.of("" if phase.number is None else str(phase.number))
+        return await run_phase(place, phase, asked, tools, plane, model, self._journal, self._plan.limits)
+
+    async def _called(self, place: int, name: str, asked: str) -> str:
+        """Another procedure, as a run with its own record, its own grants and this one's rules."""
+        child = RunFolder(self._folder.runs, child_id(self._folder.run, place))
+        if not child.exists():
+            compiled = compiled_folder(Path(self._plan.library or "."), name)
+            callers = (*self._plan.callers, self._folder.run)
+            plan = self._plan.model_copy(
+                update={"run": child.run, "procedure": name, "input": asked, "callers": callers}
+            )
+            child.create(plan, compiled, sorted((self._folder.path / "attachments").iterdir()))
+        outcome = await run(child, self._equipment.called(name), self._watch)
+        match outcome:
+            case Outcome(status="finished"):
+                return outcome.result
+            case Outcome(status="waiting", question=Question() as question):
+                raise WaitingIn(outcome.run, question)
+            case _:
+                raise Failed(f"the called procedure {name!r} ({child.run}) {outcome.status}: {outcome.message}")
+
+    async def aclose(self) -> None:
+        self._cancelled.set()
+        await self._registry.aclose()
+
+
+def pending(folder: RunFolder) -> Iterator[tuple[RunFolder, Question]]:
+    """The questions that a run and those that it called wait for, the innermost first. Raises JournalFault."""
+    names = sorted((path.name for path in folder.runs.glob(f"{folder.run}.*")), key=len, reverse=True)
+    for one in (*[RunFolder(folder.runs, name) for name in names], folder):
+        with contextlib.closing(Journal(one.path)) as journal:
+            for event in journal.events:
+                if event.event == "question-asked" and journal.answered(event.id) is None:
+                    fields = event.model_dump(include=set(Question.__slots__))
+                    yield one, replace(Question(**fields), arguments=fields["arguments"] or {})

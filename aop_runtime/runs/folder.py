@@ -1,0 +1,175 @@
+"""The folder of a run, and of all runs."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+_ID: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}(\.[0-9]{1,4}){0,20}")
+MAX_INPUT: Final = 1024 * 1024
+MAX_ATTACHMENT: Final = 256 * 1024 * 1024
+
+
+class RunFault(Exception):
+    """A run cannot be made, found, or driven now. The message says which, why, and what to do."""
+
+
+class Limits(BaseModel):
+    """Of a whole run; they do not begin anew when it is resumed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requests: int = 200
+    tool_calls: int = 500
+    tokens: int = 5_000_000
+    seconds: float = 3600.0
+
+
+class Plan(BaseModel):
+    """`run.json`: what was started. It never changes. Nothing in it is a secret: models and servers find theirs in the
+    environment of whoever resumes the run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: int = 1
+    run: Annotated[str, StringConstraints(max_length=200)]
+    procedure: str
+    input: Annotated[str, StringConstraints(max_length=MAX_INPUT)]
+    model: str
+    script: str | None = None
+    language: str = "ja"
+    features: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    callers: tuple[str, ...] = ()
+    mcp_config: str | None = None
+    permissions: str | None = None
+    plugins: str | None = None
+    library: str | None = None
+
+
+class RunFolder:
+    """Of one run. Its id names it below the folder of all runs."""
+
+    def __init__(self, runs: Path, run: str) -> None:
+        if _ID.fullmatch(run) is None:
+            raise RunFault(f"{run[:60]!r} is not the id of a run; aop runs list shows them")
+        self.runs = runs
+        self.run = run
+        self.path = runs / run
+
+    @property
+    def procedure(self) -> Path:
+        return self.path / "procedure.py"
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "manifest.json"
+
+    def create(self, plan: Plan, compiled: Path, attachments: Sequence[Path] = ()) -> None:
+        """Whole or not at all, with the module and the manifest of the folder `compiled`. Raises RunFault."""
+        self.runs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        partial = self.runs / f".{self.run}.{secrets.token_hex(4)}"
+        try:
+            partial.mkdir(mode=0o700)
+            for name in ("procedure.py", "manifest.json"):
+                shutil.copyfile(compiled / name, partial / name)
+            for name in ("attachments", "outputs", "questions", "answers"):
+                (partial / name).mkdir(mode=0o700)
+            for source in attachments:
+                _attach(source, partial / "attachments")
+            (partial / "run.json").write_text(plan.model_dump_json(indent=1) + "\n", encoding="utf-8")
+            partial.rename(self.path)
+        except OSError as error:
+            shutil.rmtree(partial, ignore_errors=True)
+            where = error.filename or self.path
+            raise RunFault(f"{where}: {error.strerror}; the run was not started") from error
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
+    def exists(self) -> bool:
+        return (self.path / "run.json").is_file()
+
+    def plan(self) -> Plan:
+        """Raises RunFault."""
+        path = self.path / "run.json"
+        try:
+            return Plan.model_validate_json(path.read_bytes())
+        except FileNotFoundError as error:
+            raise RunFault(f"there is no run {self.run} in {self.runs}; aop runs list shows them") from error
+        except OSError as error:
+            raise RunFault(f"{path}: {error.strerror}") from error
+        except ValidationError as error:
+            raise RunFault(f"{path}: not what this version of aop writes; start the procedure anew") from error
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """For one process at a time. Raises RunFault."""
+        try:
+            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise RunFault(f"{self.path}: {error.strerror}") from error
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RunFault(f"another process is at work on the run {self.run}; wait for it, or end it") from error
+            yield
+        finally:
+            os.close(descriptor)
+
+    def is_held(self) -> bool:
+        try:
+            with self.held():
+                return False
+        except RunFault:
+            return True
+
+
+def new_run_id() -> str:
+    """Sorts by the time when it was made."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def child_id(run: str, phase: int) -> str:
+    """Of the run that phase number `phase` (from 0) of `run` calls: the same whenever it is resumed."""
+    return f"{run}.{phase + 1}"
+
+
+def all_runs(runs: Path) -> list[RunFolder]:
+    """The newest first."""
+    if not runs.is_dir():
+        return []
+    names = [path.name for path in runs.iterdir() if _ID.fullmatch(path.name) and (path / "run.json").is_file()]
+    return [RunFolder(runs, name) for name in sorted(names, reverse=True)]
+
+
+def _attach(source: Path, folder: Path) -> None:
+    if not source.is_file():
+        raise RunFault(f"{source}: not a file; name files to attach")
+    if source.stat().st_size > MAX_ATTACHMENT:
+        raise RunFault(f"{source}: larger than {MAX_ATTACHMENT} bytes, too large to attach")
+    target = folder / source.name
+    if target.exists():
+        raise RunFault(f"{source}: two attachments are called {source.name}; rename one")
+    shutil.copyfile(source, target)
+    target.chmod(0o600)
+
+
+def write_json(path: Path, value: Mapping[str, object]) -> None:
+    """Whole or not at all."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    partial.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    partial.chmod(0o600)
+    partial.replace(path)
