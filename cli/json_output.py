@@ -10,7 +10,7 @@ from cli import streams
 
 if TYPE_CHECKING:
     from pipeline.diagnostics.bind import Diagnostic
-    from pipeline.result import ResultDict
+    from pipeline.result import PhaseDict, ResultDict
 
 
 def print_json(value: object) -> None:
@@ -18,8 +18,10 @@ def print_json(value: object) -> None:
     streams.emit(f"{json.dumps(value, ensure_ascii=False, indent=2)}\n")
 
 
-def result_pieces(result: ResultDict, diagnostics: Iterable[Diagnostic], *, indented: bool) -> Iterator[str]:
-    """The result with these diagnostics in place of its own, in pieces: there may be half a million of them."""
+def result_pieces(
+    result: ResultDict, diagnostics: Iterable[Diagnostic], phases: Iterable[PhaseDict], *, indented: bool
+) -> Iterator[str]:
+    """The result with these diagnostics and phases in place of its own, in pieces: there may be half a million."""
     from pipeline.diagnostics.json import diagnostic_json  # noqa: PLC0415 - for two of five formats
 
     line, colon = ("\n", ": ") if indented else ("", ":")
@@ -30,11 +32,17 @@ def result_pieces(result: ResultDict, diagnostics: Iterable[Diagnostic], *, inde
         opening = f",{line}"
         if key == "diagnostics":
             yield from _array((diagnostic_json(found, margin * 2 if indented else None) for found in diagnostics), line)
-        elif indented:
-            yield json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n  ")
+        elif key == "phases":
+            yield from _array((_dumped(phase, margin * 2, indented=indented) for phase in phases), line)
         else:
-            yield json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            yield _dumped(value, margin, indented=indented)
     yield f"{line}}}"
+
+
+def _dumped(value: object, margin: str, *, indented: bool) -> str:
+    if indented:
+        return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", f"\n{margin}")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _array(entries: Iterator[str], line: str) -> Iterator[str]:

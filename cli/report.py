@@ -114,11 +114,12 @@ class Reporter:
 
     def _json(self, compilation: Compilation, path: str, output: str | None) -> Iterator[str]:
         from cli.json_output import result_pieces  # noqa: PLC0415
-        from pipeline.result import result  # noqa: PLC0415
+        from pipeline.result import phase_dicts, result  # noqa: PLC0415
 
-        value = result(compilation, [], output)
+        phases = phase_dicts(compilation)
+        value = result(compilation, [], output, [])
         value["document"]["path"] = path
-        yield from result_pieces(value, self._found(compilation), indented=self.format == "json")
+        yield from result_pieces(value, self._found(compilation), phases, indented=self.format == "json")
         if self.format == "jsonl":
             yield "\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from pipeline.artifacts import Grant, Handover, Module, ParsedDocument, ResolvedPhase
@@ -76,16 +76,15 @@ class ResultDict(TypedDict):
     stages: list[StageDict]
 
 
-def result(compilation: Compilation, diagnostics: Sequence[DiagnosticDict], output: str | None) -> ResultDict:
-    """`diagnostics`: bound and sorted; `output`: the folder that was written, None if none was. Raises StoreError."""
-    parsed, resolved, module = compilation.parsed, compilation.resolved, compilation.module
-    phases: list[PhaseDict] = []
-    if parsed is not None and resolved is not None:
-        instructions = [None] * len(resolved.phases) if module is None else instructions_of(module)
-        positions = compilation.positions
-        phases = [
-            _phase(phase, text, parsed, positions) for phase, text in zip(resolved.phases, instructions, strict=True)
-        ]
+def result(
+    compilation: Compilation,
+    diagnostics: Sequence[DiagnosticDict],
+    output: str | None,
+    phases: Sequence[PhaseDict] | None = None,
+) -> ResultDict:
+    """`diagnostics`: bound and sorted; `output`: the folder that was written, None if none was; `phases`: None for
+    those of `phase_dicts`. Raises StoreError."""
+    phases = list(phase_dicts(compilation)) if phases is None else list(phases)
     return {
         "status": compilation.status,
         "document": {
@@ -104,6 +103,26 @@ def result(compilation: Compilation, diagnostics: Sequence[DiagnosticDict], outp
     }
 
 
+def phase_dicts(compilation: Compilation) -> Iterator[PhaseDict]:
+    """The result's `phases`, each made when it is asked for: a hundred bytes of a document may ask for ten thousand.
+
+    Where all instructions together would be larger than a module may be, no phase has any; so each lists only the
+    fences that stand in it, not those outside all phases, which it would share with ten thousand others.
+    Raises StoreError.
+    """
+    parsed, resolved, module = compilation.parsed, compilation.resolved, compilation.module
+    if parsed is None or resolved is None:
+        return iter(())
+    positions = compilation.positions
+    if module is not None:
+        pairs = zip(resolved.phases, instructions_of(module), strict=True)
+        return (_phase(phase, text, parsed, positions) for phase, text in pairs)
+    from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size  # noqa: PLC0415 - for what has no module
+
+    shared = frozenset(parsed.outside.fences if expanded_size(parsed, resolved) > MAX_INSTRUCTIONS else ())
+    return (_phase(phase, None, parsed, positions, shared) for phase in resolved.phases)
+
+
 def instructions_of(module: Module) -> list[str | None]:
     """The instructions of a proven module's phases, as Python evaluates them; None for a calling phase."""
     from pipeline.verifier.reading import DeclaredPhase, read_module  # noqa: PLC0415 - `aop check` reads no module
@@ -112,8 +131,14 @@ def instructions_of(module: Module) -> list[str | None]:
     return [phase.instructions if isinstance(phase, DeclaredPhase) else None for phase in declared.phases]
 
 
-def _phase(phase: ResolvedPhase, instructions: str | None, parsed: ParsedDocument, positions: Positions) -> PhaseDict:
-    fences = [parsed.fences[index] for index in phase.fences]
+def _phase(
+    phase: ResolvedPhase,
+    instructions: str | None,
+    parsed: ParsedDocument,
+    positions: Positions,
+    without: Container[int] = (),
+) -> PhaseDict:
+    fences = [parsed.fences[index] for index in phase.fences if index not in without]
     return {
         "number": phase.number,
         "title": phase.title,

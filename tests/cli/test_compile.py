@@ -94,6 +94,18 @@ def test_json_is_one_result_or_an_array(aop: Run) -> None:
     assert [(r["document"]["path"], r["status"]) for r in results] == [("d/b.md", "failed"), ("d/a.md", "succeeded")]
 
 
+def test_json_is_written_in_pieces_as_it_would_be_at_once(aop: Run) -> None:
+    """Indented, on one line for `jsonl`; with phases and diagnostics, and without either."""
+    write("a.md", GOOD)
+    write("b.md", BAD)
+    write("c.md", "")
+    for name in ("a.md", "b.md", "c.md"):
+        text = aop("compile", name, *C, "--format=json").stdout
+        assert text == f"{json.dumps(json.loads(text), ensure_ascii=False, indent=2)}\n"
+        line = aop("check", name, *C, "--format=jsonl").stdout
+        assert line == f"{json.dumps(json.loads(line), ensure_ascii=False, separators=(',', ':'))}\n"
+
+
 def test_the_result_has_the_one_shape(aop: Run) -> None:
     """Keys in their order; `instructions` and `output` only where code was made."""
     write("a.md", GOOD)

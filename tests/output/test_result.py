@@ -111,3 +111,14 @@ def test_a_single_phase_document_begins_on_line_1() -> None:
     assert (phase["number"], phase["title"], phase["line"]) == (None, "点検", 1)
     assert phase["tools"][0]["operations"] is None
     assert phase["handovers"][0]["operations"] is None
+
+
+def test_what_is_too_large_for_a_module_is_no_larger_in_the_result() -> None:
+    """A fence outside all phases would be listed once a phase: where all instructions together exceed what a module may
+    have, and there are none, each phase lists the fences that stand in it."""
+    steps = [Step("書く", (Code(f"{number}\n"),), number=number) for number in range(200)]
+    small = document(*steps, outside=(Code("あ" * 1_000 + "\n"),))
+    large = document(*steps, outside=(Code("あ" * 100_000 + "\n"),))
+    assert [len(phase["fences"]) for phase in result(compilation(small, failed=True), [], None)["phases"]] == [2] * 200
+    phases = result(compilation(large, failed=True), [], None)["phases"]
+    assert [[fence["text"] for fence in phase["fences"]] for phase in phases] == [[f"{n}\n"] for n in range(200)]
