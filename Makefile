@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help examples test lint types imports nightly reference bench pictures lock clean
+.PHONY: help examples test lint types imports nightly reference browser bench pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ nightly: $(VENV)/.npm ## the properties over at least 10,000 examples each
 
 reference: $(VENV)/.reference ## blocks beside cmark (needs a C compiler)
 	$(BIN)/python -m pytest -q -n 2 tests/reference
+
+browser: $(VENV)/.npm ## the standard tool browser on a local page (needs Chromium)
+	$(BIN)/python -m pytest -q -m browser tests/runtime
 
 bench: $(VENV)/.bench ## speed, as ratios within one run
 	$(BIN)/python -m bench

@@ -50,11 +50,12 @@ class Pool:
             self._remotes[key] = Remote(server, self._limits, self._watchdog)
         return self._remotes[key]
 
-    async def aclose(self) -> None:
-        """All at once, each within seconds. Nothing is opened afterwards."""
+    async def aclose(self, last: str | None = None) -> None:
+        """All at once, each within seconds. Nothing is opened afterwards. `last`: an operation that lets a server end
+        what it holds."""
         self._closed = True
         remotes, self._remotes = list(self._remotes.values()), {}
-        await asyncio.gather(*(remote.aclose() for remote in remotes))
+        await asyncio.gather(*(remote.aclose(last) for remote in remotes))
         await self._watchdog.aclose()
 
 

@@ -7,6 +7,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +28,7 @@ from aop_runtime.sources.servers import Server
 from aop_runtime.sources.words import one_line
 
 _DEEPEST: Final = 58
+_LAST_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,11 @@ class Remote:
             raise SourceFault(f"{tool}: the MCP server cannot be used: {error}") from error
         return self._first or {}
 
-    async def aclose(self) -> None:
+    async def aclose(self, last: str | None) -> None:
+        """`last`: an operation to be called before, where there is a connection; whether it works changes nothing."""
+        if last is not None and self._connection.alive:
+            with suppress(Unreachable, Refused, Nonsense):
+                await self._connection.call(last, {}, _LAST_S, lambda line: None)
         await self._connection.aclose()
 
     async def call(self, wanted: Wanted, arguments: Mapping[str, Json], watch: Callable[[str], None]) -> Output:

@@ -64,7 +64,7 @@ def test_a_file_of_another_client_is_read(tmp_path: Path) -> None:
 )
 def test_what_is_no_such_file_is_refused(tmp_path: Path, content: object, said: str) -> None:
     """With the place, in one line."""
-    with pytest.raises(ServersFault, match="mcp.json") as raised:
+    with pytest.raises(ServersFault, match=r"mcp\.json") as raised:
         read_servers(written(tmp_path, content))
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -115,7 +115,7 @@ def test_variables_are_filled_in_env_and_headers_only() -> None:
 )
 def test_a_server_that_cannot_be_used(entry: dict[str, object], said: str) -> None:
     """A fault that names the tool and the place, not the value."""
-    with pytest.raises(SourceFault, match="^crm: ") as raised:
+    with pytest.raises(SourceFault, match=r"^crm: ") as raised:
         configured("crm", ServerEntry.model_validate(entry), {"T": "tok", "LINES": "a\r\nX: y"})
     assert said in str(raised.value)
 
