@@ -223,6 +223,7 @@ class _Batch(Generic[T]):
         if self._pool is None and len(items) >= self._worth_processes and self._size() > 1:
             from cli.pool import Pool  # noqa: PLC0415 - 20 ms that most compiles do not need
 
+            self._compiler.load_stages()  # once for all processes, where they are forked
             self._pool = Pool(partial(Worker[T], self._job, self._project), self._size(), SYSTEM_FAULTS)
         if self._pool is None:
             for task in _chunked(items, self._task):

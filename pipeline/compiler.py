@@ -307,6 +307,12 @@ class Compiler:
         yield
         return (yield from run_stages(setting, step, document.path, pasts, previous, plan))
 
+    def load_stages(self) -> None:
+        """Load what a compile that runs needs, which else is loaded when the first stage runs."""
+        import pipeline.incremental.assembly  # noqa: PLC0415
+        import pipeline.incremental.previous  # noqa: PLC0415
+        import pipeline.incremental.run  # noqa: F401, PLC0415
+
     def _earlier(self, known: Sequence[Record]) -> tuple[list[Past], Previous | None]:
         """What earlier compiles made, newest first, and the one that this one is compared with."""
         # Loaded where a stage may run: an unchanged document needs none of the stages, and they are slow to import.
