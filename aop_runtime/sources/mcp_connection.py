@@ -21,7 +21,6 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CONNECTION_CLOSED,
-    INVALID_REQUEST,
     PARSE_ERROR,
     REQUEST_TIMEOUT,
     CallToolRequest,
@@ -46,7 +45,8 @@ from aop_runtime.sources.words import one_line
 _CLOSING_S: Final = 10.0
 _Answer = TypeVar("_Answer")
 _FAULT_STATUS: Final = 502
-_NOT_FOUND: Final = 404
+_REFUSED: Final = (400, 404)
+"""How servers answer a session that they do not know: the second by the protocol, the first by a widespread example."""
 
 
 class Unreachable(Exception):
@@ -156,9 +156,9 @@ class Connection:
         try:
             return await ask(link.client)
         except MCPError as error:
-            if link.ended or exchange.fault is not None or error.code == CONNECTION_CLOSED:
+            if link.ended or exchange.fault is not None or _is_closed(error):
                 raise Unreachable(self._why(link, exchange), sent=exchange.sent) from None
-            if exchange.status == _NOT_FOUND and error.code == INVALID_REQUEST:
+            if exchange.status in _REFUSED and "session" in error.message.lower():
                 # The server has forgotten the session, so it has not looked at the request.
                 link.drop("the server ended the session")
                 raise Unreachable("the server ended the session", sent=False) from None
@@ -318,6 +318,11 @@ class _Link:
                 async for _ in subscription:
                     self._changed()
         self._changed()
+
+
+def _is_closed(error: MCPError) -> bool:
+    """Servers use the code for faults of their own as well; these words are the SDK's."""
+    return error.code == CONNECTION_CLOSED and error.message.startswith(("Connection closed", "SSE stream"))
 
 
 def _status(exchange: Exchange) -> str | None:

@@ -172,7 +172,8 @@ class Remote:
             # A status that refuses the request as such, not the arguments, which no gateway knows.
             code = "dependency_failure"
         details = {"status": status, **failures.retry_after(error.exchange.retry_after)}
-        return failures.answered(wanted.address, code, f"HTTP {status}", details, unknown_outcome=unknown)
+        said = f"HTTP {status} {error}"
+        return failures.answered(wanted.address, code, said, details, unknown_outcome=unknown)
 
     async def _judged_result(self, wanted: Wanted, arguments: Mapping[str, Json], result: CallToolResult) -> Output:
         output = output_of(result, self.secrets)
