@@ -45,8 +45,9 @@ from aop_runtime.sources.words import one_line
 _CLOSING_S: Final = 10.0
 _Answer = TypeVar("_Answer")
 _FAULT_STATUS: Final = 502
-_REFUSED: Final = (400, 404)
-"""How servers answer a session that they do not know: the second by the protocol, the first by a widespread example."""
+_FORGOTTEN: Final = (400, 404)
+"""How servers answer a session that they do not know: the second by the protocol, the first by a widespread example.
+Neither has looked at the request then."""
 
 
 class Unreachable(Exception):
@@ -158,10 +159,10 @@ class Connection:
         except MCPError as error:
             if link.ended or exchange.fault is not None or _is_closed(error):
                 raise Unreachable(self._why(link, exchange), sent=exchange.sent) from None
-            if exchange.status in _REFUSED and "session" in error.message.lower():
-                # The server has forgotten the session, so it has not looked at the request.
-                link.drop("the server ended the session")
-                raise Unreachable("the server ended the session", sent=False) from None
+            if exchange.status in _FORGOTTEN and _of_session(error):
+                why = f"it answered HTTP {exchange.status}, as servers do that have forgotten a session"
+                link.drop(why)
+                raise Unreachable(why, sent=False) from None
             if error.code == REQUEST_TIMEOUT:
                 raise Unreachable("it did not answer in time", sent=True, late=True) from None
             if error.code == PARSE_ERROR:
@@ -323,6 +324,11 @@ class _Link:
 def _is_closed(error: MCPError) -> bool:
     """Servers use the code for faults of their own as well; these words are the SDK's."""
     return error.code == CONNECTION_CLOSED and error.message.startswith(("Connection closed", "SSE stream"))
+
+
+def _of_session(error: MCPError) -> bool:
+    """That says so, or says nothing in the protocol: the SDK puts these words in its place then."""
+    return "session" in error.message.lower() or error.message == "Server returned an error response"
 
 
 def _status(exchange: Exchange) -> str | None:

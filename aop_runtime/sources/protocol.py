@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from aop_runtime.declarations import Handover, Http, Mcp, Standard
+from aop_runtime.faults import Fault
 from aop_runtime.plane.spec import Tool
 
 Grant = Mcp | Http | Standard | Handover
 
 
-class SourceFault(Exception):
+class SourceFault(Fault):
     """A source cannot provide what a phase was granted (server not reachable, operation gone, program missing).
 
     The message says which tool, what is wrong and what to do; it holds no credential.

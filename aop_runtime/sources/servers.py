@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aop_runtime.declarations import Json
+from aop_runtime.faults import Fault
 from aop_runtime.manifest import ToolPin
 from aop_runtime.sources.protocol import SourceFault
 from aop_runtime.sources.redaction import Secrets
@@ -43,7 +44,7 @@ _INHERITED: Final = (
 )  # fmt: skip
 
 
-class ServersFault(Exception):
+class ServersFault(Fault):
     """An `mcpServers` file that cannot be read as one. The message says where and what to do, and holds no value."""
 
 
