@@ -11,7 +11,7 @@ from pathlib import Path
 from catalog.compiled import Section
 from catalog.writing import replace_file, sweep
 
-LOADER_VERSION = "5"
+LOADER_VERSION = "6"
 """Raise it when the same files would be compiled into something else."""
 
 KEEP = 32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import cast
 
@@ -19,7 +20,10 @@ _TOOL_KEYS = ("title", "hints", "categories", "operations", "source", "server", 
 _CONNECTOR_ONLY = ("operations", "server")
 _STANDARD_ONLY = ("options", "grants")
 
-_UNDECLARABLE = re.compile(r"[,+、()]|\s{2}|[^\S ]|[\x00-\x1f\x7f]|\s[のと]\s|\A\s|\s\Z|\A(?:なし|のみ)\Z")
+_UNDECLARABLE = re.compile(
+    r"[,+、()]|\s{2}|[^\S ]|[\x00-\x1f\x7f-\x9f]|\s[のと]\s|\A\s|\s\Z|\A(?:なし|のみ)\Z"
+    r"|[\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"  # unseen: two names that look alike
+)
 
 
 def read_catalog(root: Node) -> tuple[ToolDefinition | Removal, ...]:
@@ -28,7 +32,7 @@ def read_catalog(root: Node) -> tuple[ToolDefinition | Removal, ...]:
     top = fields(root, "catalog", ("version",) if removing else ("version", "tools"), ("tools", "remove"))
     version = top["version"]
     if isinstance(version.value, bool) or version.value != SUPPORTED_VERSION:
-        raise Fault(version.line, "version-unsupported", supported=SUPPORTED_VERSION, value=str(version.json()))
+        raise Fault(version.line, "version-unsupported", supported=SUPPORTED_VERSION, value=json.dumps(version.json()))
     names = Names("tools")
     tools: list[ToolDefinition | Removal] = []
     for index, node in enumerate(sequence(top["remove"], "remove") if removing else ()):
@@ -115,12 +119,12 @@ def _grants(
         category = _granted(key, line, where, known)
         if category in given:
             raise Fault(line, "word-duplicate", where=where, word=category)
-        listed: list[str] = []
+        listed: dict[str, None] = {}
         for index, entry in enumerate(sequence(value, f"{where}.{key}")):
             word = _granted(text(entry, f"{where}.{key}[{index}]"), entry.line, f"{where}.{key}", known)
             if word in listed:
                 raise Fault(entry.line, "word-duplicate", where=f"{where}.{key}", word=word)
-            listed.append(word)
+            listed[word] = None
         given[category] = tuple(listed)
     return tuple((category.name, given.get(category.name, (category.name,))) for category in categories)
 

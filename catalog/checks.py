@@ -37,7 +37,7 @@ def fields(node: Node, where: str, required: Sequence[str], optional: Sequence[s
     for key in entries:
         if key not in required and key not in optional:
             line = (node.key_lines or {})[key]
-            allowed = ", ".join((*required, *optional))
+            allowed = ", ".join(dict.fromkeys((*required, *optional)))
             raise Fault(line, "key-unknown", where=where, key=key, allowed=allowed)
     for key in required:
         if key not in entries:
@@ -66,13 +66,13 @@ def filled_text(node: Node, where: str) -> str:
 
 def words(node: Node, where: str) -> list[str]:
     """A list of non-empty strings, each once."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     for index, entry in enumerate(sequence(node, where)):
         word = filled_text(entry, f"{where}[{index}]")
         if word in found:
             raise Fault(entry.line, "word-duplicate", where=where, word=word)
-        found.append(word)
-    return found
+        found[word] = None
+    return list(found)
 
 
 def choice(node: Node, where: str, allowed: Sequence[str]) -> str:

@@ -16,6 +16,9 @@ Language = Literal["ja", "en"]
 MAX_BYTES = 8 * 1024 * 1024
 """How large a catalog file or an `mcpServers` file may be."""
 
+_MOST_SHOWN = 500
+"""Characters of one value in a message."""
+
 MESSAGES: dict[str, tuple[str, str]] = {
     "file-unreadable": (
         "ファイルを読めません（{detail}）。パスと読み取りの権限を確かめてください。",
@@ -40,6 +43,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "json-syntax": (
         "JSON として読めません（{detail}）。",
         "this is not JSON ({detail}).",
+    ),
+    "number-large": (
+        "数が大きすぎます。文字列なら引用符で囲んでください。",
+        "a number is too large. Write it in quotes if it is a string.",
     ),
     "yaml-alias": (
         "別名（*{name}）は使えません。同じ内容をその場所に書いてください。",
@@ -180,8 +187,9 @@ class CatalogError(Exception):
 
     def message(self, lang: Language) -> str:
         """`FILE:LINE: SENTENCE`."""
+        arguments = {name: _cut(value) if isinstance(value, str) else value for name, value in self.arguments.items()}
         words = MESSAGES.get(self.reason) or SERVER_MESSAGES.get(self.reason) or LOCK_MESSAGES[self.reason]
-        sentence = words[0 if lang == "ja" else 1].format(**self.arguments)
+        sentence = words[0 if lang == "ja" else 1].format(**arguments)
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {sentence}"
 
@@ -190,6 +198,11 @@ class CatalogError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.file, self.line, self.reason, self.arguments)
+
+
+def _cut(text: str) -> str:
+    """A key or a name of a file may have megabytes."""
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 100]}…{text[-100:]}"
 
 
 def _rebuild(file: str, line: int | None, reason: str, arguments: dict[str, str | int]) -> CatalogError:

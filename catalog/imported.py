@@ -19,7 +19,7 @@ from catalog.definition import ToolDefinition
 from catalog.errors import MAX_BYTES, CatalogError
 from catalog.fold import fold
 from catalog.live import Limits, ListedTool, Listing, ServerFault
-from catalog.nodes import MAX_DEPTH, Fault, Json
+from catalog.nodes import MAX_DEPTH, MAX_DIGITS, Fault, Json
 from catalog.reading import read_file
 from catalog.writing import replace_file, sweep
 from catalog.yaml_reader import read_yaml
@@ -28,9 +28,6 @@ from catalog.yaml_writer import write_yaml
 _NO_FILE_NAME = re.compile(r"[^\w.-]+")
 _LEVELS_ABOVE = 6
 """A schema's keys stand so many levels below the file's top."""
-_DIGITS = 300
-_LARGEST = 10**_DIGITS - 1
-"""As `yaml_reader` reads numbers."""
 
 Stored = Literal["new", "changed", "same"]
 
@@ -92,8 +89,9 @@ def _check_size(tool: ListedTool, limits: Limits) -> None:
         raise ServerFault("server-wrong-list", detail=f"{tool.name}: {error}") from error
     if size > limits.schema_bytes:
         raise ServerFault("server-schema-large", tool=tool.name, limit=limits.schema_bytes)
-    if any(isinstance(value, int) and abs(value) > _LARGEST for value in _values(schemas)):
-        raise ServerFault("server-wrong-list", detail=f"{tool.name}: a number of more than {_DIGITS} digits")
+    largest = 10 ** (MAX_DIGITS - 1) - 1  # and a sign
+    if any(isinstance(value, int) and abs(value) > largest for value in _values(schemas)):
+        raise ServerFault("server-wrong-list", detail=f"{tool.name}: a number of more than {MAX_DIGITS} digits")
 
 
 def _deeper(value: Json, levels: int) -> bool:

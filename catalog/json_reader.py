@@ -6,14 +6,13 @@ import json
 import math
 import re
 
-from catalog.nodes import Builder, Fault, Node
+from catalog.nodes import MAX_DIGITS, Builder, Fault, Node
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _WORD = re.compile(r"true|false|null")
 _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
-_MAX_DIGITS = 300
 
 
 def read_json(text: str) -> Node:
@@ -80,7 +79,7 @@ class _Reader:
 
     def _number(self, match: re.Match[str]) -> int | float:
         digits = match.group()
-        if len(digits) > _MAX_DIGITS:
+        if len(digits) > MAX_DIGITS:
             raise self._fault("a shorter number")
         value = int(digits) if match.group(1) is None and match.group(2) is None else float(digits)
         if isinstance(value, float) and math.isinf(value):

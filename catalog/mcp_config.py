@@ -1,11 +1,14 @@
 """An `mcpServers` file: its servers become connectors without categories whose operations are unknown (T11).
 
 The file belongs to the user's MCP client as well, so keys that are not ours pass unread. Values of environment
-variables and headers are secrets: only their names are kept. Where a server is reached belongs to the machine; so it is
-kept apart from the `server` of a catalog, which goes into manifests.
+variables and headers are secrets: only their names are kept. People write passwords and keys into arguments and URLs as
+well: of those nothing is kept but what a URL has before its query. Where a server is reached belongs to the machine; so
+it is kept apart from the `server` of a catalog, which goes into manifests.
 """
 
 from __future__ import annotations
+
+from urllib.parse import urlsplit
 
 from catalog.checks import Names, choice, filled_text, mapping, sequence, text
 from catalog.definition import ToolDefinition
@@ -43,12 +46,13 @@ def _server(node: Node, where: str) -> dict[str, Json]:
         raise Fault(node.line, "server-ambiguous", where=where)
     if "command" not in entries and "url" not in entries:
         raise Fault(node.line, "server-incomplete", where=where)
-    for key in ("command", "url"):
-        if key in entries:
-            result[key] = filled_text(entries[key], f"{where}.{key}")
+    if "command" in entries:
+        result["command"] = filled_text(entries["command"], f"{where}.command")
+    if "url" in entries:
+        result["url"] = _address(filled_text(entries["url"], f"{where}.url"))
     if "args" in entries:
-        listed = sequence(entries["args"], f"{where}.args")
-        result["args"] = [text(entry, f"{where}.args[{index}]") for index, entry in enumerate(listed)]
+        for index, entry in enumerate(sequence(entries["args"], f"{where}.args")):
+            text(entry, f"{where}.args[{index}]")
     for key in ("env", "headers"):
         if key in entries:
             values = mapping(entries[key], f"{where}.{key}")
@@ -56,3 +60,12 @@ def _server(node: Node, where: str) -> dict[str, Json]:
                 text(value, f"{where}.{key}.{name}")
             result[key] = list[Json](sorted(values))
     return result
+
+
+def _address(url: str) -> str:
+    """Without user, password, query and fragment; "" for what is no URL, which is refused when it is connected to."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.scheme and parts.netloc else ""

@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 MAX_DEPTH = 64
 MAX_NODES = 500_000
+MAX_DIGITS = 300
+"""Characters of a number."""
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 

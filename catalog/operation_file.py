@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import cast
 
 from catalog.checks import Names, among, choice, fields, filled_text, mapping, sequence, text, wrong_type
@@ -28,8 +29,8 @@ _HTTP_KEYS = ("method", "path", "mapping")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _PLACES = ("query", "body", "header")
 
+_PATH = re.compile(r"/(?!/)[^\s?#\\]*\Z")
 _PATH_ARGUMENT = re.compile(r"\{([^{}]*)\}")
-_ENVIRONMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def read_operations(
@@ -42,18 +43,18 @@ def read_operations(
         if kind == "http" or categories:
             raise Fault(tool_node.line, "key-missing", where=tool, key="operations")
         return None
+    known = {fold(category.name): category.name for category in categories}
     names = Names(f"{tool}.operations")
     found: list[OperationDefinition] = []
     for index, entry in enumerate(sequence(node, f"{tool}.operations")):
-        operation = _operation(entry, f"{tool}.operations[{index}]", tool, kind, categories)
+        operation = _operation(entry, f"{tool}.operations[{index}]", tool, kind, known)
         names.add(operation.name, mapping(entry, "operation")["name"].line)
         found.append(operation)
     return tuple(found)
 
 
-def _operation(
-    node: Node, where: str, tool: str, kind: ToolKind, categories: tuple[CategoryDefinition, ...]
-) -> OperationDefinition:
+def _operation(node: Node, where: str, tool: str, kind: ToolKind, categories: Mapping[str, str]) -> OperationDefinition:
+    """`categories`: the tool's names for them, by folded name."""
     entries = fields(node, where, ("name",), _OPERATION_KEYS + _HTTP_KEYS)
     name = filled_text(entries["name"], f"{where}.name")
     where = f"{tool}.operations.{name}"
@@ -77,7 +78,7 @@ def _operation(
     )
 
 
-def _category(node: Node | None, operation: Node, where: str, categories: tuple[CategoryDefinition, ...]) -> str | None:
+def _category(node: Node | None, operation: Node, where: str, categories: Mapping[str, str]) -> str | None:
     if node is None:
         if categories:
             raise Fault(operation.line, "category-missing", where=where)
@@ -85,11 +86,10 @@ def _category(node: Node | None, operation: Node, where: str, categories: tuple[
     if not categories:
         raise Fault(node.line, "category-unexpected", where=where)
     written = text(node, f"{where}.category")
-    for category in categories:
-        if fold(category.name) == fold(written):
-            return category.name
-    known = among(entry.name for entry in categories)
-    raise Fault(node.line, "category-unknown", where=where, category=written, known=known)
+    if fold(written) not in categories:
+        known = among(categories.values())
+        raise Fault(node.line, "category-unknown", where=where, category=written, known=known)
+    return categories[fold(written)]
 
 
 def _argument(node: Node, where: str, arguments: dict[str, Node]) -> str:
@@ -144,7 +144,8 @@ def _positive(node: Node, where: str) -> int | float:
 
 def _path(node: Node, where: str, arguments: dict[str, Node]) -> str:
     path = text(node, where)
-    if not path.startswith("/"):
+    # Of a path only: no query, no way up, and no other host (`//host`).
+    if not _PATH.match(path) or ".." in path.split("/"):
         raise Fault(node.line, "value-wrong", where=where, value=path, expected="/…")
     for argument in _PATH_ARGUMENT.findall(path):
         if argument not in arguments:

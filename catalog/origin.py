@@ -60,7 +60,8 @@ def read_server(node: Node, where: str, kind: ToolKind) -> dict[str, Json]:
             variable = text(entry, f"{where}.credentials[{index}]")
             if not _ENVIRONMENT.match(variable):
                 place = f"{where}.credentials[{index}]"
-                raise Fault(entry.line, "value-wrong", where=place, value=variable, expected="ENVIRONMENT_VARIABLE")
+                # Not the value: who takes the key for the credential itself has written a secret.
+                raise Fault(entry.line, "value-wrong", where=place, value="***", expected="ENVIRONMENT_VARIABLE")
         result["credentials"] = list[Json](words(entries["credentials"], f"{where}.credentials"))
     return result
 
@@ -74,5 +75,6 @@ def _url(node: Node, where: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise Fault(node.line, "value-wrong", where=where, value=url, expected="https://…")
+        shown = re.sub(r"//[^/]*@", "//***@", url)
+        raise Fault(node.line, "value-wrong", where=where, value=shown, expected="https://…")
     return url

@@ -6,15 +6,16 @@ This module imports PyYAML; a catalog that comes from its compiled form never lo
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Protocol, cast
 
 import yaml
 
-from catalog.nodes import Builder, Fault, Node
+from catalog.nodes import MAX_DIGITS, Builder, Fault, Node
 
-_INTEGER = re.compile(r"[-+]?[0-9]{1,300}\Z")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?\Z")
+_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -30,17 +31,18 @@ class _Events(Protocol):
 
 def read_yaml(text: str) -> Node:
     """The one document of `text`. Raises `Fault`."""
-    # The C parser where PyYAML was built with it: the same events, some ten times faster.
-    loader = cast(_Events, getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text))
     try:
-        return _read(loader)
+        # The C parser where PyYAML was built with it: the same events, some ten times faster.
+        loader = cast(_Events, getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text))
+        try:
+            return _read(loader)
+        finally:
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise Fault(mark.line + 1 if mark else 1, "yaml-syntax", detail=error.problem or "unreadable") from error
     except yaml.reader.ReaderError as error:
         raise Fault(_line_of_bad_character(text), "yaml-syntax", detail=str(error.reason)) from error
-    finally:
-        loader.dispose()
 
 
 def _read(loader: _Events) -> Node:
@@ -61,7 +63,7 @@ def _read(loader: _Events) -> Node:
                 builder.key(event.value, line)
             else:
                 plain = event.implicit[0] and event.style in (None, "")
-                builder.add(Node(line, _scalar(event.value) if plain else event.value))
+                builder.add(Node(line, _scalar(event.value, line) if plain else event.value))
         elif isinstance(event, yaml.CollectionStartEvent):
             _refuse_tag(event.tag, line)
             if builder.awaits_key:
@@ -77,14 +79,17 @@ def _refuse_tag(tag: str | None, line: int) -> None:
         raise Fault(line, "yaml-tag", tag=tag)
 
 
-def _scalar(text: str) -> str | int | float | bool | None:
+def _scalar(text: str, line: int) -> str | int | float | bool | None:
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    if _INTEGER.match(text):
-        return int(text)
-    if _FLOAT.match(text):
-        return float(text)
-    return text
+    if not _FLOAT.match(text):
+        return text
+    if len(text) > MAX_DIGITS:
+        raise Fault(line, "number-large")
+    value = int(text) if _INTEGER.match(text) else float(text)
+    if math.isinf(value):
+        raise Fault(line, "number-large")
+    return value
 
 
 def _line_of_bad_character(text: str) -> int:

@@ -14,7 +14,7 @@ from catalog.lint import json_text
 from catalog.lint.limits import MAX_BYTES, MAX_DEPTH, MAX_VALUES
 from catalog.lint.pointer import Pointer
 from catalog.lint.rule import Finding, Rule, Text
-from catalog.nodes import Fault, Json, Node
+from catalog.nodes import MAX_DIGITS, Fault, Json, Node
 
 TOO_LARGE: Final = Rule(
     "TSL001",
@@ -50,7 +50,6 @@ TWICE: Final = Rule(
 RULES: Final = (TOO_LARGE, TOO_DEEP, TWICE)
 
 _CATALOG: Final = re.compile(r"^(?:version|tools)[ \t]*:", re.MULTILINE)
-_LONGEST_NUMBER: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def _read_json(text: str, name: str) -> Input:
 
 
 def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _LONGEST_NUMBER else float(digits)
+    return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
 
 
 def _read_yaml(text: str, name: str) -> Input:

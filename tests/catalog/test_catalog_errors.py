@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import string
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,7 @@ FAULTS: tuple[tuple[str, str, str, str, str], ...] = (
     (STOCK, "  - name: zaiko", "  - name: なし", "name-undeclarable", "なし"),
     (STOCK, "  - name: zaiko", "  - name: a の b", "name-undeclarable", "a の b"),
     (STOCK, "  - name: zaiko", '  - name: " zaiko"', "name-undeclarable", '" zaiko"'),
+    (STOCK, "  - name: zaiko", '  - name: "zai\\u200bko"', "name-undeclarable", "u200b"),
     (STOCK, "  - name: zaiko", "  - name: 7", "type-wrong", "name: 7"),
     (STOCK, "{name: orders, title: 発注}", "{name: ＳＴＯＣＫ}", "name-duplicate", "ＳＴＯＣＫ"),
     (STOCK, "- name: create_order", "- name: Get_Stock", "name-duplicate", "Get_Stock"),
@@ -92,6 +94,8 @@ FAULTS: tuple[tuple[str, str, str, str, str], ...] = (
     (STOCK, ENUM, "{type: string, pattern: '('}", "schema-invalid", "pattern: '('"),
     (STOCK, ENUM, "{minLength: -1}", "schema-invalid", "minLength: -1"),
     (STOCK, ENUM, "{multipleOf: 0}", "schema-invalid", "multipleOf: 0"),
+    (STOCK, ENUM, "{maximum: 1e999}", "number-large", "1e999"),
+    (STOCK, ENUM, "{maximum: " + "9" * 400 + "}", "number-large", "maximum"),
     (STOCK, ENUM, "{maximum: big}", "schema-invalid", "maximum: big"),
     (STOCK, ENUM, "{uniqueItems: 1}", "schema-invalid", "uniqueItems: 1"),
     (STOCK, ENUM, "{anyOf: []}", "schema-invalid", "anyOf: []"),
@@ -107,6 +111,9 @@ FAULTS: tuple[tuple[str, str, str, str, str], ...] = (
     # http
     (ATTENDANCE, "method: GET", "method: get", "value-wrong", "method: get"),
     (ATTENDANCE, "path: /v1", "path: v1", "value-wrong", "path: v1"),
+    (ATTENDANCE, "path: /v1", "path: //evil.example", "value-wrong", "evil"),
+    (ATTENDANCE, "path: /v1", "path: /../v1", "value-wrong", "/../v1"),
+    (ATTENDANCE, "path: /v1", "path: /v1?a=b", "value-wrong", "a=b"),
     (ATTENDANCE, "{employee_id}/", "{id}/", "path-argument", "{id}/"),
     (ATTENDANCE, "mapping: {query", "mapping: {cookie", "key-unknown", "cookie"),
     (ATTENDANCE, "query: [from]", "query: [until]", "argument-unknown", "until"),
@@ -238,6 +245,35 @@ def test_hostile_yaml_is_refused_within_bounds(tmp_path: Path, content: bytes) -
     path = tmp_path / "shop.yaml"
     path.write_bytes(content)
     assert refused(path).line is not None
+
+
+WIDE = {
+    "hints": "hints: [" + ",".join(f"h{index}" for index in range(100_000)) + "]",
+    "categories": "categories: ["
+    + ",".join(f"{{name: c{index}}}" for index in range(20_000))
+    + "]\n   operations: ["
+    + ",".join(f"{{name: o{index}, category: c{index}}}" for index in range(20_000))
+    + "]",
+    "required": "operations: [{name: a, input_schema: {required: ["
+    + ",".join(f"r{index}" for index in range(100_000))
+    + "]}}]",
+}
+
+
+@pytest.mark.parametrize("keys", WIDE.values(), ids=WIDE)
+def test_wide_files_take_time_in_proportion(tmp_path: Path, keys: str) -> None:
+    """Every list is looked up by its entries, not searched through for each of them."""
+    path = write(tmp_path, "shop.yaml", f"version: 1\ntools:\n - name: a\n   kind: mcp\n   {keys}\n")
+    started = time.process_time()
+    load_catalog([path])
+    assert time.process_time() - started < 10
+
+
+def test_messages_are_short_and_keep_secrets(tmp_path: Path) -> None:
+    """A key of megabytes is cut; a credential that somebody wrote where its name belongs is not repeated."""
+    assert len(str(refused(write(tmp_path, "shop.yaml", f"? {'a' * 1_000_000}\n: b\n")))) < 2_000
+    for old, new in (("[ZAIKO_TOKEN]", '["s3cr-et"]'), ("https://zaiko.example.com/mcp", "https://me:s3cr-et@zaiko/")):
+        assert "s3cr-et" not in str(refused(write(tmp_path, "shop.yaml", STOCK.replace(old, new))))
 
 
 def test_too_many_values_are_counted(tmp_path: Path) -> None:

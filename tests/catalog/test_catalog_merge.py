@@ -84,6 +84,25 @@ def test_no_secret_of_the_file_is_kept(tmp_path: Path) -> None:
     assert "t0ken" not in kept
 
 
+def test_no_secret_of_an_argument_or_a_url_is_kept(tmp_path: Path) -> None:
+    """People write keys there as well: nothing is kept of arguments, nor of a URL beside host and path."""
+    given = {
+        "mcpServers": {
+            "a": {"command": "x", "args": ["--token", "s3cret"]},
+            "b": {"url": "https://me:s3cret@b.example:8443/mcp?key=s3cret#s3cret"},
+            "c": {"url": "https://[::1:s3cret@/"},
+            "d": {"url": "s3cret"},
+        }
+    }
+    cache = tmp_path / "cache"
+    catalog = load_catalog([], write(tmp_path, "mcp.json", json.dumps(given)), cache)
+    written = b"".join(path.read_bytes() for path in cache.iterdir()).decode()
+    assert "s3cret" not in written + "".join(tool.definition for tool in catalog.tools())
+    server = catalog.tool("b")
+    assert server is not None
+    assert json.loads(server.definition) == {"configured": {"url": "https://b.example:8443/mcp"}}
+
+
 def test_a_changed_secret_changes_no_digest(tmp_path: Path) -> None:
     """R1: a rotated token is no other tool."""
     before = load_catalog([], write(tmp_path, "a.json", SERVERS))
