@@ -70,8 +70,8 @@ class Ended:
 class Program:
     """`executable`: the program, where it is not `command[0]`. `output_bytes`: of standard output and of standard
     error, each; more of either ends it. `watch` looks at what the process and its descendants take, and names the limit
-    that they are over. `started` is awaited first, with the process; `beside` runs while it lives: what it raises ends
-    the program and is raised by `run`."""
+    that they are over. `started` is awaited first, with the process. `beside` runs while it lives: what it raises ends
+    the program and is raised by `run`; its event is set when the program has ended, and it is waited for."""
 
     command: Sequence[str]
     environment: Mapping[str, str]
@@ -83,7 +83,7 @@ class Program:
     descriptors: Sequence[int] = ()
     watch: Callable[[int], Reason | None] | None = None
     started: Callable[[int], Awaitable[None]] | None = None
-    beside: Callable[[int], Coroutine[None, None, None]] | None = None
+    beside: Callable[[int, asyncio.Event], Coroutine[None, None, None]] | None = None
 
 
 @dataclass(slots=True)
@@ -120,6 +120,8 @@ async def run(program: Program) -> Ended:
         raise AssertionError("the process has pipes")
     readers = [asyncio.create_task(out.read(process.stdout)), asyncio.create_task(err.read(process.stderr))]
     tasks: list[asyncio.Task[None]] = []
+    beside: asyncio.Task[None] | None = None
+    ended = asyncio.Event()
     stopped: Reason | None = None
     try:
         if process.stdin is not None:
@@ -127,8 +129,14 @@ async def run(program: Program) -> Ended:
         if program.started is not None:
             await program.started(process.pid)
         if program.beside is not None:
-            tasks.append(asyncio.create_task(program.beside(process.pid)))
+            beside = asyncio.create_task(program.beside(process.pid, ended))
+            tasks.append(beside)
         stopped = await _until_end(process, program, over, tasks)
+        if beside is not None:
+            ended.set()
+            _kill(process)
+            # What it has begun for the program may not be broken off.
+            await beside
     finally:
         _kill(process)
         await _finish(process, [*readers, *tasks])

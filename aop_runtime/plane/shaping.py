@@ -10,9 +10,6 @@ from typing import Final
 from aop_runtime.declarations import Json
 from aop_runtime.plane.envelope import Envelope, Output, Truncation
 
-MOST_STRUCTURED: Final = 20_000
-"""Code points of JSON: a larger structured result goes the content's way."""
-
 _TAIL: Final = 0.25
 
 
@@ -24,7 +21,7 @@ def shaped(output: Output, limit: int, folder: Path, call: str, duration_s: floa
     content, structured, truncation = output.content, output.structured, output.truncation
     if truncation is None:
         written = None if structured is None else json.dumps(structured, ensure_ascii=False)
-        if written is not None and len(written) > min(limit, MOST_STRUCTURED):
+        if written is not None and len(written) > limit:
             # A part of a JSON value is none: as text it can be cut, and read on.
             content, structured = content if len(content) >= len(written) else written, None
         if len(content) > limit:

@@ -1,0 +1,70 @@
+"""Deno, started with no right at all but one Unix socket, which it gives back before a script is loaded."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+BOX: Final = Path(__file__).with_name("box")
+ENTRY: Final = "entry.js"
+CLIENT: Final = "client.js"
+SCRIPT: Final = "fence.ts"
+SOCKET: Final = "socket"
+
+
+class Missing(Exception):
+    """There is no Deno. The message says what to do."""
+
+
+@cache
+def program() -> str:
+    """The path of the package's own Deno; none that lies about elsewhere. Raises Missing."""
+    try:
+        # It has no types.
+        package = import_module("deno")
+    except ImportError as error:
+        raise Missing("the package deno is not installed; install it: pip install 'aop[run]'") from error
+    try:
+        return str(Path(package.find_deno_bin()).resolve())
+    except OSError as error:
+        raise Missing("the package deno holds no program for this machine; install a wheel that has one") from error
+
+
+def arguments(folder: str, heap_mib: int) -> tuple[str, ...]:
+    """Of Deno, where entry, client, script and socket lie in `folder`."""
+
+    def path(name: str) -> str:
+        # In a list of paths a comma is doubled.
+        return f"{folder}/{name}".replace(",", ",,")
+
+    return (
+        "run",
+        "--quiet",
+        "--no-prompt",
+        "--no-config",
+        "--no-lock",
+        "--no-check",
+        "--no-remote",
+        "--no-npm",
+        "--cached-only",
+        "--no-code-cache",
+        "--node-modules-dir=none",
+        "--deny-import",
+        f"--v8-flags=--max-old-space-size={heap_mib}",
+        f"--allow-read={path(SCRIPT)},{path(CLIENT)},{path(SOCKET)}",
+        # Connecting to a Unix socket asks for all three.
+        f"--allow-write={path(SOCKET)}",
+        f"--allow-net=unix:{path(SOCKET)}",
+        f"{folder}/{ENTRY}",
+    )
+
+
+ENVIRONMENT: Final = {
+    # Not a folder, so that there is no store: scripts could fill it by `caches` and `localStorage`.
+    "DENO_DIR": "/dev/null/none",
+    "DENO_NO_UPDATE_CHECK": "1",
+    "HOME": "/",
+    "NO_COLOR": "1",
+}
