@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import compiling, loading, stores, suggesting
+from bench import calling, compiling, loading, stores, suggesting
 
 stores.main()
 print()
@@ -11,3 +11,5 @@ print()
 suggesting.main()
 print()
 compiling.main()
+print()
+calling.main()

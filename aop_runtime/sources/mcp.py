@@ -7,8 +7,9 @@ operations were unknown when the procedure was compiled.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from aop_runtime.declarations import Handover, Http, Json, Mcp
@@ -40,15 +41,16 @@ class Pool:
         self._remotes: dict[str, Remote] = {}
         self._closed = False
 
-    def remote(self, key: str, server: Server) -> Remote:
-        """Raises SourceFault after the end of the run."""
+    def remote(self, key: str, server: Callable[[], Server]) -> Remote:
+        """`server`: asked for once. Raises SourceFault, after the end of the run too."""
+        if (known := self._remotes.get(key)) is not None:
+            return known
         from aop_runtime.sources.mcp_remote import Remote  # noqa: PLC0415 - the SDK takes half a second to load
 
         if self._closed:
-            raise SourceFault(f"{server.name}: the run has ended")
-        if key not in self._remotes:
-            self._remotes[key] = Remote(server, self._limits, self._watchdog)
-        return self._remotes[key]
+            raise SourceFault(f"{key}: the run has ended")
+        made = self._remotes[key] = Remote(server(), self._limits, self._watchdog)
+        return made
 
     async def aclose(self, last: str | None = None) -> None:
         """All at once, each within seconds. Nothing is opened afterwards. `last`: an operation that lets a server end
@@ -84,13 +86,17 @@ class McpSource:
 
     def remote(self, tool: str) -> Remote:
         """Raises SourceFault."""
+        return self._pool.remote(tool, partial(self._server, tool))
+
+    def _server(self, tool: str) -> Server:
+        """Raises SourceFault."""
         entry = self._servers.get(fold(tool))
         if entry is not None:
-            return self._pool.remote(tool, configured(tool, entry, self._environment))
+            return configured(tool, entry, self._environment)
         pin = self._manifest.tools.get(tool)
         if pin is None:
             raise SourceFault(f"{tool}: no server of this name is configured; add it to the mcpServers file")
-        return self._pool.remote(tool, pinned(pin, self._environment))
+        return pinned(pin, self._environment)
 
     async def _pinned(self, tool: str, name: str, read_only: bool) -> Tool:
         pin = operation_pin(self._manifest, tool, name, read_only)

@@ -66,7 +66,7 @@ class BrowserSource:
             raise SourceFault(f"{TOOL}: it has no setting {', '.join(sorted(unknown))}")
         words = set(grant.operations)
         server = self._server(grant.options.get("profile"))
-        remote = self._pool.remote(server.name, server)
+        remote = self._pool.remote(server.name, lambda: server)
         first = await remote.first(TOOL)
         wanted = [name for name, word in OPERATIONS.items() if word in words and name in first]
         if not wanted:
@@ -156,7 +156,7 @@ class _Call:
             unknown=True,
         )
         try:
-            remote = self.pool.remote(self.server.name, self.server)
+            remote = self.pool.remote(self.server.name, lambda: self.server)
         except SourceFault as fault:
             raise ToolFailure("dependency_failure", str(fault)) from fault
         return await remote.call(wanted, arguments, context.progress)
