@@ -196,5 +196,5 @@ def read_seconds(option: str, word: str | None) -> float | None:
 
 def _count(option: str, word: str) -> int:
     if re.fullmatch(r"[0-9]{1,4}", word, re.ASCII) is None or int(word) < 1:
-        raise Trouble("usage.count", option=option, value=word)
+        raise Trouble("usage.count", option=option, value=word, most=9999)
     return int(word)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import typer
 
 from cli.messages import say
 from pipeline.diagnostics.lang import Lang
+
+_NO_COMMAND: Final = re.compile(r"No such command '(.*?)'\.?(?: Did you mean (.*)\?)?", re.DOTALL)
+_TOO_MANY: Final = re.compile(r"Got unexpected extra argument\(s\) \((.*)\)", re.DOTALL)
+"""What typer says in words only."""
 
 
 def usage_sentence(error: typer.TyperException, lang: Lang) -> str:
@@ -26,4 +33,11 @@ def _complaint(error: typer.TyperException, lang: Lang) -> str:
         return say("usage.no-such-option", lang, option=str(option))
     if kind == "MissingParameter" and parameter is not None:
         return say("usage.missing", lang, name=str(parameter.display_name_raw))
-    return say("usage.other", lang, detail=error.format_message())
+    said = error.format_message()
+    if command := _NO_COMMAND.fullmatch(said):
+        if command[2]:
+            return say("usage.no-such-command-close", lang, name=command[1], close=command[2].replace("'", ""))
+        return say("usage.no-such-command", lang, name=command[1])
+    if too_many := _TOO_MANY.fullmatch(said):
+        return say("usage.too-many", lang, words=too_many[1])
+    return say("usage.other", lang, detail=said)

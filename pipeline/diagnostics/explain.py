@@ -21,6 +21,8 @@ class UnknownCode(LookupError):
 
 
 def _close(asked: str) -> tuple[str, ...]:
+    if re.fullmatch(r"(?:aop-?)?[0-9]*", asked):
+        return ()  # of a number, those like it say nothing
     words = {name: name for name in CODES} | {code.casefold(): entry.name for code, entry in BY_CODE.items()}
     found = process.extract(asked[:100], list(words), limit=5, score_cutoff=60)
     return tuple(dict.fromkeys(words[word] for word, _, _ in found))

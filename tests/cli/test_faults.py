@@ -101,6 +101,30 @@ def test_wrong_usage(aop: Run, line: list[str], words: str) -> None:
     assert words in aop(*line, env={"AOP_LANG": "en"}, code=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "japanese", "english"),
+    [
+        (["check", "a.md", "--jobs", "100000"], "1 から 9999 まで", "from 1 to 9999"),
+        (["check", "a.md", "--catalog", "none.yaml"], "none.yaml: ありません", "none.yaml: it does not exist"),
+        (["check", "a.md", "--catalog", "."], ".: フォルダー", ".: it is a folder"),
+        (
+            ["complie", "a.md"],
+            "というコマンドはありません。近いもの: compile。",
+            "no command `complie`. Close ones: compile.",
+        ),
+        (["cache", "nothing"], "「nothing」というコマンドはありません。", "no command `nothing`."),
+        (["explain", "AOP101", "AOP102"], "余分な引数があります: AOP102。", "one argument too many: AOP102."),
+    ],
+)
+def test_wrong_usage_is_said_in_the_language_of_the_user(
+    aop: Run, line: list[str], japanese: str, english: str
+) -> None:
+    """Also what a library or the system would say in its own words."""
+    write("a.md", GOOD)
+    assert japanese in aop(*line, code=2).stderr
+    assert english in aop(*line, env={"AOP_LANG": "en"}, code=2).stderr
+
+
 # ------------------------------------------------------------------------------- terminals, pipes, signals
 
 

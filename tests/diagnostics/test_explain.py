@@ -38,5 +38,6 @@ def test_an_unknown_code_offers_close_ones(asked: str, meant: str) -> None:
 @pytest.mark.parametrize("asked", ["", "AOP999", "../../secrets", "x" * 100_000, "①②③"])
 def test_no_input_is_a_page_by_accident(asked: str) -> None:
     """Nothing but the registry's codes and names is looked up."""
-    with pytest.raises(UnknownCode):
+    with pytest.raises(UnknownCode) as caught:
         find(asked)
+    assert not caught.value.close
