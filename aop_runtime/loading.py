@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from aop_runtime.declarations import DeclarationError, Handover, Http, Mcp, Phase, Procedure, Standard
+from aop_runtime.faults import Fault
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 _LAST_LINE: Final = 'if __name__ == "__main__":\n    PROCEDURE.main()'
@@ -16,7 +17,7 @@ _MADE: Final[dict[str, Callable[..., object]]] = {
 }
 
 
-class ModuleFault(Exception):
+class ModuleFault(Fault):
     """A file is no compiled procedure. The message says where, what, and what to do."""
 
 

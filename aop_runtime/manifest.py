@@ -10,10 +10,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from aop_runtime.faults import Fault
+
 VERSION = 1
 
 
-class ManifestFault(Exception):
+class ManifestFault(Fault):
     """The manifest is missing, unreadable or of another version. The message says where and what to do."""
 
 

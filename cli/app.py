@@ -30,6 +30,7 @@ from cli.arguments import (
     read_size,
 )
 from cli.catalog_app import catalog_app, lock_command
+from cli.run_app import run_command, runs_app
 from pipeline.diagnostics.lang import Lang
 
 DIFF_FORMATS: Final[tuple[Literal["text", "json", "markdown"], ...]] = ("text", "json", "markdown")
@@ -58,6 +59,8 @@ def build_app(lang: Lang, compile_documents: Callable[[Options], int] = _compile
     app.command("graph", help=shared.text("graph"))(_graph_command(shared))
     app.command("diff", help=shared.text("diff"))(_diff_command(shared))
     app.command("lock", help=shared.text("lock"))(lock_command(shared))
+    app.command("run", help=shared.text("run"))(run_command(shared))
+    app.add_typer(runs_app(shared), name="runs")
     app.add_typer(catalog_app(shared), name="catalog")
     app.add_typer(_cache_app(shared), name="cache")
     return app

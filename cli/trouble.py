@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from typing import Final
 
+from aop_runtime.faults import Fault
 from catalog.errors import CatalogError
 from cli.messages import say
 from pipeline.diagnostics.lang import Lang
@@ -69,6 +70,8 @@ def sentence(error: Exception, lang: Lang) -> str | None:
             return sentence(cause, lang)
         case CatalogError():
             return visible(error.message(lang))  # it may name what a server or a file says
+        case Fault():
+            return visible(str(error))
         case StoreError():
             return visible(error.text(lang))
         case OSError():
@@ -82,5 +85,5 @@ def sentence(error: Exception, lang: Lang) -> str | None:
             return None
 
 
-SYSTEM_FAULTS: Final = (Trouble, OutputFault, CatalogError, StoreError, OSError, MemoryError)
+SYSTEM_FAULTS: Final = (Trouble, OutputFault, CatalogError, StoreError, Fault, OSError, MemoryError)
 """What `sentence` has words for."""

@@ -17,7 +17,7 @@ def compiled_folder(library: Path, name: str) -> Path:
     for number, manifest in enumerate(sorted(library.rglob("manifest.json"))):
         if number >= _MOST:
             break
-        if _name(manifest) == name:
+        if _document(manifest).get("name") == name:
             found.append(manifest.parent)
     if len(found) == 1:
         return found[0]
@@ -27,9 +27,20 @@ def compiled_folder(library: Path, name: str) -> Path:
     raise RunFault(f"no compiled procedure below {library} is called {name!r}; compile it too (aop compile)")
 
 
-def _name(manifest: Path) -> str | None:
+def _document(manifest: Path) -> dict[str, object]:
+    """What a manifest says of its document; {} where it is none."""
     try:
-        found = json.loads(manifest.read_bytes())
-        return str(found["document"]["name"])
+        found = json.loads(manifest.read_bytes())["document"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def by_document(library: Path, document_sha256: str) -> Path:
+    """The folder below `library` of the document with these bytes. Raises RunFault."""
+    for number, manifest in enumerate(sorted(library.rglob("manifest.json"))):
+        if number >= _MOST:
+            break
+        if _document(manifest).get("sha256") == document_sha256:
+            return manifest.parent
+    raise RunFault(f"no compiled procedure below {library} is of this document; compile it (aop compile)")

@@ -12,13 +12,14 @@ from pydantic_ai.models import Model, ModelRequestParameters, infer_model
 from pydantic_ai.tools import ToolDefinition
 
 from aop_runtime.engine.script import Script
+from aop_runtime.faults import Fault
 from aop_runtime.plane.registry import Offer
 
 MOST_TRIES: Final = 4
 REQUEST_S: Final = 600.0
 
 
-class ModelFault(Exception):
+class ModelFault(Fault):
     """A model cannot be used, or did not answer. The message says which and why, and holds no key."""
 
 

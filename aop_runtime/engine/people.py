@@ -11,12 +11,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
+from aop_runtime.faults import Fault
 from aop_runtime.plane.permission import matches
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.runs.folder import write_json
 
 
-class AnswerFault(Exception):
+class AnswerFault(Fault):
     """An answer's file is not an answer. The message names file and what to write."""
 
 

@@ -73,8 +73,11 @@ class Outcome:
 class Equipment(Protocol):
     """What a run needs beside its record; made by `engine.setup` for the run and for those that it calls."""
 
-    models: Models
-    rules: tuple[Rules, ...]
+    @property
+    def models(self) -> Models: ...
+
+    @property
+    def rules(self) -> tuple[Rules, ...]: ...
 
     def sources(self, manifest: Manifest, folder: RunFolder) -> Sequence[Source]: ...
 

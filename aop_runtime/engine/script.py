@@ -36,11 +36,13 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
+from aop_runtime.faults import Fault
+
 MAX_FILE: Final = 4 * 1024 * 1024
 _MATCH_S: Final = 1.0
 
 
-class ScriptFault(Exception):
+class ScriptFault(Fault):
     """A script is unreadable, or the run went another way than it. The message says where."""
 
 

@@ -16,12 +16,14 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
+from aop_runtime.faults import Fault
+
 _ID: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}(\.[0-9]{1,4}){0,20}")
 MAX_INPUT: Final = 1024 * 1024
 MAX_ATTACHMENT: Final = 256 * 1024 * 1024
 
 
-class RunFault(Exception):
+class RunFault(Fault):
     """A run cannot be made, found, or driven now. The message says which, why, and what to do."""
 
 

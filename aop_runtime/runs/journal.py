@@ -14,6 +14,7 @@ from typing import Final, cast
 from pydantic import JsonValue, ValidationError
 
 from aop_runtime.declarations import Json
+from aop_runtime.faults import Fault
 from aop_runtime.plane.arguments import canonical
 from aop_runtime.plane.envelope import Envelope
 from aop_runtime.plane.questions import Answer, Question
@@ -38,7 +39,7 @@ from aop_runtime.runs.events import (
 FILE: Final = "events.jsonl"
 
 
-class JournalFault(Exception):
+class JournalFault(Fault):
     """The journal is unreadable in the middle, or cannot be written. The message names file and line."""
 
 

@@ -1,0 +1,192 @@
+"""What a run would give each phase, seen without a model, a network or a server: instructions, tools, gates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Final, TypedDict
+
+from aop_runtime.declarations import Handover, Json, Phase, Procedure, Standard
+from aop_runtime.manifest import Manifest
+from aop_runtime.plane.permission import Rules
+from aop_runtime.plane.spec import Confirmation, ToolSpec
+from aop_runtime.standard.browser_table import OPERATIONS as BROWSER
+
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "ja": {
+        "phase": "フェーズ",
+        "calls": "別の手順を実行する",
+        "none": "道具なし",
+        "allow": "そのまま実行",
+        "ask": "実行の前に確認",
+        "deny": "実行しない",
+        "read": "読む",
+        "write": "書く",
+        "unknown": "操作はサーバーに接続すると分かる",
+        "instructions": "指示",
+        "inside": "この中から呼べる",
+    },
+    "en": {
+        "phase": "Phase",
+        "calls": "runs another procedure",
+        "none": "no tools",
+        "allow": "runs unasked",
+        "ask": "asks first",
+        "deny": "is denied",
+        "read": "reads",
+        "write": "writes",
+        "unknown": "operations are known once the server is connected",
+        "instructions": "Instructions",
+        "inside": "may call from inside",
+    },
+}
+
+
+class OperationView(TypedDict):
+    """`gate`: what the rules say of it with no arguments; a rule over arguments may say otherwise. `input_schema` None:
+    known only once connected."""
+
+    tool: str
+    operation: str
+    effect: str
+    gate: str
+    description: str
+    input_schema: Mapping[str, Json] | None
+
+
+class HandoverView(TypedDict):
+    name: str
+    tool: str
+    mode: str
+    placeholders: list[str]
+    operations: list[OperationView]
+
+
+class PhaseView(TypedDict):
+    """`unknown`: tools whose operations are known only once connected."""
+
+    number: int | None
+    title: str
+    calls: str | None
+    instructions: str | None
+    tools: list[OperationView]
+    unknown: list[str]
+    handovers: list[HandoverView]
+
+
+def views(procedure: Procedure, manifest: Manifest, rules: Rules) -> list[PhaseView]:
+    return [_phase(phase, manifest, rules) for phase in procedure.phases]
+
+
+def _phase(phase: Phase, manifest: Manifest, rules: Rules) -> PhaseView:
+    tools: list[OperationView] = []
+    unknown: list[str] = []
+    for grant in phase.tools:
+        if isinstance(grant, Standard):
+            tools += _standard(grant, rules)
+        elif grant.operations is None:
+            unknown.append(grant.tool)
+        else:
+            tools += [_operation(grant.tool, name, manifest, rules) for name in grant.operations]
+    return PhaseView(
+        number=phase.number,
+        title=phase.title,
+        calls=phase.calls,
+        instructions=phase.instructions,
+        tools=tools,
+        unknown=unknown,
+        handovers=[_handover(handover, manifest, rules) for handover in phase.handovers],
+    )
+
+
+def _handover(handover: Handover, manifest: Manifest, rules: Rules) -> HandoverView:
+    return HandoverView(
+        name=handover.name,
+        tool=handover.tool,
+        mode=handover.mode,
+        placeholders=list(handover.placeholders),
+        operations=[_operation(handover.tool, name, manifest, rules) for name in handover.operations or ()],
+    )
+
+
+def _operation(tool: str, name: str, manifest: Manifest, rules: Rules) -> OperationView:
+    pin = manifest.operations.get((tool, name))
+    confirm = None if pin is None else pin.contract.confirm
+    confirmation: Confirmation = "rules" if confirm is None else confirm
+    spec = ToolSpec(
+        name=name,
+        tool=tool,
+        operation=name,
+        description="" if pin is None else pin.description,
+        input_schema={} if pin is None or pin.input_schema is None else pin.input_schema,
+        effect="write" if pin is None else pin.effect,
+        confirmation=confirmation,
+    )
+    return _view(spec, rules, known=pin is not None and pin.input_schema is not None)
+
+
+def _standard(grant: Standard, rules: Rules) -> Iterator[OperationView]:
+    """The browser's operations come from its server; here they are those of the table."""
+    words = set(grant.operations)
+    names = [name for name, word in BROWSER.items() if word in words] if grant.tool == "browser" else [grant.tool]
+    for name in names:
+        effect = "write" if BROWSER.get(name) == "interact" else "read"
+        spec = ToolSpec(
+            name=name,
+            tool=grant.tool,
+            operation=name,
+            description="",
+            input_schema={},
+            effect="write" if effect == "write" else "read",
+        )
+        yield _view(spec, rules, known=False)
+
+
+def _view(spec: ToolSpec, rules: Rules, *, known: bool) -> OperationView:
+    return OperationView(
+        tool=spec.tool,
+        operation=spec.operation,
+        effect=spec.effect,
+        gate=rules.verdict(spec, {}).action,
+        description=str(spec.description),
+        input_schema=spec.input_schema if known else None,
+    )
+
+
+def as_text(procedure: str, phases: list[PhaseView], language: str) -> Iterator[str]:
+    """Lines for people; instructions as they are."""
+    words = _WORDS["en" if language == "en" else "ja"]
+    yield procedure
+    for view in phases:
+        number = "" if view["number"] is None else f"{words['phase']} {view['number']}: "
+        yield f"\n== {number}{view['title']}"
+        if view["calls"] is not None:
+            yield f"  {words['calls']}: {view['calls']}"
+            continue
+        for tool in view["tools"]:
+            yield f"  - {_operation_line(tool, words)}"
+        for name in view["unknown"]:
+            yield f"  - {name}: {words['unknown']}"
+        for handover in view["handovers"]:
+            marks = ", ".join(handover["placeholders"])
+            yield f"  - {handover['name']} → {handover['tool']} ({handover['mode']}{f'; {marks}' if marks else ''})"
+            for tool in handover["operations"]:
+                yield f"      {words['inside']}: {_operation_line(tool, words)}"
+        if not view["tools"] and not view["unknown"] and not view["handovers"]:
+            yield f"  {words['none']}"
+        yield f"  {words['instructions']}:"
+        yield from [f"  | {line}" for line in (view["instructions"] or "").split("\n")]
+
+
+def _operation_line(view: OperationView, words: Mapping[str, str]) -> str:
+    fields = ""
+    schema = view["input_schema"]
+    if schema is not None and isinstance(properties := schema.get("properties"), dict):
+        required = schema.get("required")
+        wanted = required if isinstance(required, list) else []
+        fields = f"({', '.join(name if name in wanted else f'{name}?' for name in properties)})"
+    return f"{view['tool']}.{view['operation']}{fields}: {words[view['effect']]}, {words[view['gate']]}"
+
+
+def as_json(procedure: str, phases: list[PhaseView]) -> str:
+    return json.dumps({"procedure": procedure, "phases": phases}, ensure_ascii=False, indent=1)

@@ -1,0 +1,101 @@
+"""The composition root, the only place that knows all parts: from what a run was started with to what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aop_runtime.declarations import Json
+from aop_runtime.engine.models import Models, NamedModel, ScriptedModels
+from aop_runtime.engine.people import Beforehand, Files, FirstOf
+from aop_runtime.engine.run import Equipment
+from aop_runtime.engine.script import read_script
+from aop_runtime.handover.source import HandoverSource
+from aop_runtime.manifest import Manifest, read_manifest
+from aop_runtime.plane.audit import Audit
+from aop_runtime.plane.hooks import Hook
+from aop_runtime.plane.permission import Rules, read_rules
+from aop_runtime.plane.questions import Person
+from aop_runtime.plane.redaction import Redaction
+from aop_runtime.runs.folder import Plan, RunFolder
+from aop_runtime.sources.connectors import Connectors
+from aop_runtime.sources.plugins import PluginSource
+from aop_runtime.sources.protocol import Source
+from aop_runtime.sources.redaction import Secrets
+from aop_runtime.sources.servers import ServerEntry, read_servers
+from aop_runtime.standard.attachments import AttachmentsSource
+from aop_runtime.standard.browser import BrowserSource
+from aop_runtime.standard.hitl import HitlSource
+from aop_runtime.standard.sandbox import SandboxSource
+
+PROFILES = "profiles"
+
+
+@dataclass(frozen=True)
+class Kit:
+    """An `Equipment`. `environment`: where credentials are looked up. `people`: who can be asked, after the files of
+    the run's folder. `approved`: patterns of calls that this process allows unasked."""
+
+    models: Models
+    rules: tuple[Rules, ...]
+    servers: Mapping[str, ServerEntry]
+    environment: Mapping[str, str]
+    plugins: Path | None
+    people: Callable[[], Sequence[Person]]
+    approved: tuple[str, ...]
+
+    def sources(self, manifest: Manifest, folder: RunFolder) -> Sequence[Source]:
+        connectors = Connectors(manifest, self.servers, self.environment)
+        return (
+            connectors,
+            HandoverSource(connectors.operation_tools),
+            BrowserSource(self.servers, folder.runs.parent / PROFILES, self.environment),
+            SandboxSource(),
+            HitlSource(),
+            AttachmentsSource(),
+            PluginSource(self.plugins),
+        )
+
+    def hooks(self, folder: RunFolder) -> Sequence[Hook]:
+        hide = self._secrets(folder)
+        return (Redaction(hide), Audit(folder.path / "audit.jsonl", hide))
+
+    def person(self, folder: RunFolder) -> Person:
+        return FirstOf((Beforehand(self.approved), Files(folder.path), *self.people()))
+
+    def called(self, procedure: str) -> Equipment:
+        return replace(self, models=self.models.called(procedure))
+
+    def _secrets(self, folder: RunFolder) -> Callable[[Json], Json]:
+        """What no result and no record may show: the values of all variables that a server is given."""
+        names = {name for pin in _pins(folder) for name in pin}
+        values = [self.environment[name] for name in names if name in self.environment]
+        for entry in self.servers.values():
+            values += [*entry.env.values(), *entry.headers.values()]
+        return Secrets(values).hide_json
+
+
+def _pins(folder: RunFolder) -> Sequence[Sequence[str]]:
+    return [pin.server.credentials for pin in read_manifest(folder.manifest).tools.values() if pin.server is not None]
+
+
+def equip(
+    plan: Plan,
+    environment: Mapping[str, str],
+    people: Callable[[], Sequence[Person]] = tuple,
+    approved: Sequence[str] = (),
+) -> Kit:
+    """What the run of `plan` needs. Raises RulesFault, ServersFault, ScriptFault."""
+    models: Models = (
+        ScriptedModels(read_script(Path(plan.script))) if plan.script is not None else NamedModel(plan.model)
+    )
+    return Kit(
+        models=models,
+        rules=(read_rules(Path(plan.permissions)) if plan.permissions is not None else Rules(),),
+        servers={} if plan.mcp_config is None else read_servers(Path(plan.mcp_config)),
+        environment=environment,
+        plugins=None if plan.plugins is None else Path(plan.plugins),
+        people=people,
+        approved=tuple(approved),
+    )

@@ -1,0 +1,252 @@
+"""Starting, resuming and showing runs: what `aop run`, `aop runs` and `python procedure.py` have in common."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Literal
+
+from aop_runtime.engine.people import Terminal, write_answer
+from aop_runtime.engine.run import Outcome, pending, request_cancel, run
+from aop_runtime.engine.setup import equip
+from aop_runtime.loading import load_procedure
+from aop_runtime.manifest import read_manifest
+from aop_runtime.plane.questions import Answer, Person, Question
+from aop_runtime.report import Format, Reporter, short, shown
+from aop_runtime.runs.events import Event
+from aop_runtime.runs.folder import Limits, Plan, RunFault, RunFolder, all_runs, new_run_id
+from aop_runtime.runs.journal import Journal, JournalFault
+
+FINISHED: Final = 0
+FAILED: Final = 1
+TROUBLE: Final = 2
+WAITING: Final = 3
+CANCELLED: Final = 4
+INTERRUPTED: Final = 130
+
+Status = Literal["running", "finished", "waiting", "failed", "cancelled", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What a run is started with. `compiled`: the folder of procedure.py and manifest.json. `library`: where those lie
+    that it may call."""
+
+    compiled: Path
+    runs: Path
+    input: str = ""
+    attachments: tuple[Path, ...] = ()
+    model: str = ""
+    script: Path | None = None
+    mcp_config: Path | None = None
+    permissions: Path | None = None
+    plugins: Path | None = None
+    library: Path | None = None
+    features: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    language: str = "ja"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Console:
+    """`write` takes lines; `ask` reads one from a person, None where there is nobody."""
+
+    write: Callable[[str], None]
+    ask: Callable[[str], str] | None
+    form: Format
+    language: str
+
+    def people(self) -> Sequence[Person]:
+        return () if self.ask is None else (Terminal(self.ask, lambda line: self.write(shown(line)), self.language),)
+
+
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "ja": {
+        "answer": "答えるには",
+        "result": "結果",
+        "none": "実行の記録はありません。",
+        "model": "モデルが決まっていません。--model provider:name か環境変数 AOP_MODEL か --script で指定するか、"
+        "--dry-run で内容だけを見てください。",
+        "edited": "procedure.py が manifest.json と合わず、書き換えられています。aop compile で作り直してください。",
+    },
+    "en": {
+        "answer": "To answer",
+        "result": "Result",
+        "none": "No runs are recorded.",
+        "model": "No model is named. Use --model provider:name, the variable AOP_MODEL or --script, "
+        "or see with --dry-run what would run.",
+        "edited": "procedure.py is not what manifest.json says: it was edited. Make it again with aop compile.",
+    },
+}
+
+
+def words(language: str) -> Mapping[str, str]:
+    return _WORDS["en" if language == "en" else "ja"]
+
+
+def start(given: Start, console: Console, approved: Sequence[str] = ()) -> int:
+    """Make a run and drive it. Returns the exit status. Raises Fault."""
+    model = "script" if given.script is not None else given.model
+    if not model:
+        raise RunFault(words(given.language)["model"])
+    procedure = load_procedure(given.compiled / "procedure.py")
+    _unedited(given)
+    folder = RunFolder(given.runs, new_run_id())
+    plan = Plan(
+        run=folder.run,
+        procedure=procedure.name,
+        input=given.input,
+        model=model,
+        script=_absolute(given.script),
+        language=given.language,
+        features=given.features,
+        limits=given.limits,
+        mcp_config=_absolute(given.mcp_config),
+        permissions=_absolute(given.permissions),
+        plugins=_absolute(given.plugins),
+        library=_absolute(given.library),
+    )
+    equip(plan, os.environ)
+    folder.create(plan, given.compiled, given.attachments)
+    return drive(folder, console, approved)
+
+
+def _unedited(given: Start) -> None:
+    """The module is the one that the manifest beside it was written for."""
+    wanted = read_manifest(given.compiled / "manifest.json").module_sha256
+    if wanted != sha256((given.compiled / "procedure.py").read_bytes()).hexdigest():
+        raise RunFault(f"{given.compiled}: {words(given.language)['edited']}")
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())
+
+
+def drive(folder: RunFolder, console: Console, approved: Sequence[str] = ()) -> int:
+    """Drive a run from where it stands. Raises Fault."""
+    kit = equip(folder.plan(), os.environ, console.people, approved)
+    reporter = Reporter(console.write, console.form, console.language)
+    try:
+        outcome = asyncio.run(_interruptible(run(folder, kit, reporter)))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return INTERRUPTED
+    return _told(folder, outcome, console)
+
+
+async def _interruptible(work: object) -> Outcome:
+    """SIGTERM ends it as Ctrl-C does: connections and processes are closed, and the run can be resumed."""
+    task = asyncio.ensure_future(work)  # type: ignore[call-overload]  # a coroutine
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    found: Outcome = await task
+    return found
+
+
+def _told(folder: RunFolder, outcome: Outcome, console: Console) -> int:
+    said = words(console.language)
+    if console.form == "text":
+        if outcome.status == "finished" and outcome.result:
+            console.write(f"\n{said['result']}:\n{_paragraph(outcome.result)}")
+        elif outcome.status == "waiting" and outcome.question is not None:
+            how = answer_options(outcome.question)
+            console.write(f"  {said['answer']}: aop runs resume {folder.run} {how}")
+    return {"finished": FINISHED, "waiting": WAITING, "failed": FAILED, "cancelled": CANCELLED}[outcome.status]
+
+
+def _paragraph(text: str) -> str:
+    return "\n".join(map(shown, text.split("\n")))
+
+
+def answer_options(question: Question) -> str:
+    if question.kind == "question":
+        return f"--answer {question.id}=…"
+    return f"--approve {question.id} | --deny {question.id}"
+
+
+def resume(folder: RunFolder, answers: Mapping[str, Answer], console: Console, approved: Sequence[str] = ()) -> int:
+    """Give the answers, by the ids of their questions, and drive the run on. Raises Fault."""
+    folder.plan()
+    asked = {question.id: (where, question) for where, question in pending(folder)}
+    for identity, answer in answers.items():
+        if identity not in asked:
+            known = ", ".join(asked) or "-"
+            raise RunFault(f"the run {folder.run} asks no question {identity!r}; it asks: {known}")
+        where, question = asked[identity]
+        write_answer(where.path, question, answer)
+    return drive(folder, console, approved)
+
+
+def cancel(folder: RunFolder) -> None:
+    """Raises Fault."""
+    request_cancel(folder)
+
+
+def status(folder: RunFolder) -> Status:
+    """Raises JournalFault."""
+    if folder.is_held():
+        return "running"
+    with contextlib.closing(Journal(folder.path)) as journal:
+        end = journal.end
+    if end is None:
+        return "interrupted"
+    names: Mapping[str, Status] = {
+        "run-finished": "finished",
+        "run-waiting": "waiting",
+        "run-failed": "failed",
+        "run-cancelled": "cancelled",
+    }
+    return names[end.event]
+
+
+def listed(runs: Path) -> list[dict[str, str]]:
+    """`run`, `status`, `procedure` and `input` (shortened) of each, the newest first; called ones among them."""
+    found: list[dict[str, str]] = []
+    for folder in all_runs(runs):
+        try:
+            plan, now = folder.plan(), str(status(folder))
+        except (RunFault, JournalFault):
+            found.append({"run": folder.run, "status": "unreadable", "procedure": "", "input": ""})
+            continue
+        found.append({"run": folder.run, "status": now, "procedure": plan.procedure, "input": short(plan.input)})
+    return found
+
+
+def shown_run(folder: RunFolder, console: Console) -> None:
+    """All that happened, as it was shown when it did, and what it waits for. Raises Fault."""
+    plan = folder.plan()
+    reporter = Reporter(console.write, console.form, console.language)
+    with contextlib.closing(Journal(folder.path)) as journal:
+        events: list[Event] = list(journal.events)
+    for event in events:
+        reporter(folder.run, event)
+    if console.form == "text":
+        for _, question in pending(folder):
+            console.write(
+                f"  {words(console.language)['answer']}: aop runs resume {folder.run} {answer_options(question)}"
+            )
+        if plan.input:
+            console.write(f"  input: {short(plan.input)}")
+
+
+def terminal_console(form: Format, language: str) -> Console:
+    """Standard output; a person is asked where input and output are a terminal."""
+    interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+    def write(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    def ask(prompt: str) -> str:
+        sys.stdout.write(prompt)
+        sys.stdout.flush()
+        return sys.stdin.readline()
+
+    return Console(write=write, ask=ask if interactive else None, form=form, language=language)

@@ -1,0 +1,183 @@
+"""`aop run` and `aop runs …` as typer sees them. What they do is in `cli.commands`."""
+
+# ruff: noqa: PLC0415 - as in `cli.app`: a command imports what it needs when it is run
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import typer
+
+from cli.app_options import HELP_OPTIONS, Shared
+from cli.arguments import one_of, read_lang
+
+FORMATS: Final = ("text", "jsonl")
+
+
+def _many(flag: str, metavar: str, text: str) -> list[str] | None:
+    found: list[str] | None = typer.Option(None, flag, metavar=metavar, help=text)
+    return found
+
+
+def _is_jsonl(word: str | None) -> bool:
+    return one_of("--format", word, FORMATS, "text") == "jsonl"
+
+
+def run_command(shared: Shared) -> Callable[..., int]:
+    attachments = _many("--attach", "FILE", shared.text("run-attach"))
+    features = _many("--feature", "NAME", shared.text("run-feature"))
+    allowed = _many("--allow", "PATTERN", shared.text("run-allow"))
+    limits = _many("--limit", "NAME=N", shared.text("run-limit"))
+
+    def command(
+        *,
+        target: str = shared.argument("DOCUMENT|PROCEDURE", "run-target"),
+        input: str | None = shared.option("--input", "TEXT|@FILE|-", "run-input"),
+        attach: list[str] | None = attachments,
+        model: str | None = shared.option("--model", "PROVIDER:NAME", "run-model"),
+        script: str | None = shared.option("--script", "FILE", "run-script"),
+        mcp_config: str | None = shared.option("--mcp-config", "FILE", "run-mcp-config", "mcp.json"),
+        permissions: str | None = shared.option("--permissions", "FILE", "run-permissions", ".aop/permissions.yaml"),
+        plugins: str | None = shared.option("--plugins", "FOLDER", "run-plugins"),
+        feature: list[str] | None = features,
+        allow: list[str] | None = allowed,
+        limit: list[str] | None = limits,
+        catalog: list[str] | None = shared.catalog,
+        org: list[str] | None = shared.org,
+        library: str | None = shared.option("--library", "FOLDER", "run-library"),
+        runs: str | None = shared.option("--runs", "FOLDER", "run-runs", ".aop/runs"),
+        dry_run: bool = shared.flag("--dry-run", "run-dry-run"),
+        resume: str | None = shared.option("--resume", "RUN", "run-resume"),
+        format: str | None = shared.choice("--format", FORMATS, "format"),
+        lang: str | None = shared.language,
+    ) -> int:
+        if resume is not None:
+            from cli.commands.runs import run_resume
+
+            return run_resume(
+                resume,
+                runs,
+                read_lang(lang),
+                approve=(),
+                deny=(),
+                answer=(),
+                allow=tuple(allow or ()),
+                jsonl=_is_jsonl(format),
+            )
+        from cli.commands.run import RunWords, run
+
+        return run(
+            RunWords(
+                target=target,
+                input=input,
+                attach=tuple(attach or ()),
+                model=model,
+                script=script,
+                mcp_config=mcp_config,
+                permissions=permissions,
+                plugins=plugins,
+                features=tuple(feature or ()),
+                approve=tuple(allow or ()),
+                limits=tuple(limit or ()),
+                catalog=tuple(catalog or ()),
+                org=tuple(org or ()),
+                runs=runs,
+                library=library,
+                lang=lang,
+                jsonl=_is_jsonl(format),
+                dry_run=dry_run,
+            )
+        )
+
+    return command
+
+
+def runs_app(shared: Shared) -> typer.Typer:
+    """`aop runs`."""
+    app = typer.Typer(
+        help=shared.text("runs-app"),
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=HELP_OPTIONS,
+    )
+    app.command("list", help=shared.text("runs-list"))(_list_command(shared))
+    app.command("show", help=shared.text("runs-show"))(_show_command(shared))
+    app.command("resume", help=shared.text("runs-resume"))(_resume_command(shared))
+    app.command("cancel", help=shared.text("runs-cancel"))(_cancel_command(shared))
+    return app
+
+
+def _list_command(shared: Shared) -> Callable[..., int]:
+    def command(
+        *,
+        runs: str | None = shared.option("--runs", "FOLDER", "run-runs", ".aop/runs"),
+        format: str | None = shared.choice("--format", FORMATS, "format"),
+        lang: str | None = shared.language,
+    ) -> int:
+        from cli.commands.runs import run_list
+
+        return run_list(runs, read_lang(lang), jsonl=_is_jsonl(format))
+
+    return command
+
+
+def _show_command(shared: Shared) -> Callable[..., int]:
+    def command(
+        *,
+        run: str = shared.argument("RUN", "run-id"),
+        runs: str | None = shared.option("--runs", "FOLDER", "run-runs", ".aop/runs"),
+        format: str | None = shared.choice("--format", FORMATS, "format"),
+        lang: str | None = shared.language,
+    ) -> int:
+        from cli.commands.runs import run_show
+
+        return run_show(run, runs, read_lang(lang), jsonl=_is_jsonl(format))
+
+    return command
+
+
+def _resume_command(shared: Shared) -> Callable[..., int]:
+    approved = _many("--approve", "QUESTION", shared.text("runs-approve"))
+    denied = _many("--deny", "QUESTION", shared.text("runs-deny"))
+    answers = _many("--answer", "QUESTION=TEXT", shared.text("runs-answer"))
+    allowed = _many("--allow", "PATTERN", shared.text("run-allow"))
+
+    def command(
+        *,
+        run: str = shared.argument("RUN", "run-id"),
+        approve: list[str] | None = approved,
+        deny: list[str] | None = denied,
+        answer: list[str] | None = answers,
+        allow: list[str] | None = allowed,
+        runs: str | None = shared.option("--runs", "FOLDER", "run-runs", ".aop/runs"),
+        format: str | None = shared.choice("--format", FORMATS, "format"),
+        lang: str | None = shared.language,
+    ) -> int:
+        from cli.commands.runs import run_resume
+
+        return run_resume(
+            run,
+            runs,
+            read_lang(lang),
+            approve=approve or (),
+            deny=deny or (),
+            answer=answer or (),
+            allow=allow or (),
+            jsonl=_is_jsonl(format),
+        )
+
+    return command
+
+
+def _cancel_command(shared: Shared) -> Callable[..., int]:
+    def command(
+        *,
+        run: str = shared.argument("RUN", "run-id"),
+        runs: str | None = shared.option("--runs", "FOLDER", "run-runs", ".aop/runs"),
+    ) -> int:
+        from cli.commands.runs import run_cancel
+
+        return run_cancel(run, runs)
+
+    return command
