@@ -23,6 +23,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from aop_runtime.declarations import Json
+from aop_runtime.faults import Fault
 from aop_runtime.plane.arguments import canonical
 from aop_runtime.plane.spec import ToolSpec
 
@@ -34,7 +35,7 @@ _MAX_FILE: Final = 256 * 1024
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
-class RulesFault(Exception):
+class RulesFault(Fault):
     """A rules file is unreadable. The message names file, place and what to write."""
 
 

@@ -34,9 +34,13 @@ def closed(schema: Json, *, level: int = 0, branch: bool = False) -> Json:
         return closed(value, level=level + 1, branch=branch)
 
     result = dict(schema)
-    # A pattern over names may search for ever, and evaluators use it in several places. Names that only it allows are
-    # refused.
-    by_pattern = result.pop("patternProperties", None) is not None
+    composed = branch or "unevaluatedProperties" in schema or any(key in schema for key in _ALWAYS)
+    by_pattern = "patternProperties" in schema
+    if by_pattern and composed:
+        # The search for unevaluated fields would use these patterns without an end. What only they allow is refused.
+        del result["patternProperties"]
+    elif isinstance(entries := schema.get("patternProperties"), dict):
+        result["patternProperties"] = {pattern: inside(entry) for pattern, entry in entries.items()}
     if isinstance(entries := schema.get("properties"), dict):
         result["properties"] = {name: inside(entry) for name, entry in entries.items()}
     for key in _ONE:
@@ -48,7 +52,8 @@ def closed(schema: Json, *, level: int = 0, branch: bool = False) -> Json:
         if isinstance(entries := schema.get(key), list):
             result[key] = [inside(entry, branch=True) for entry in entries]
     for key in _CONDITIONAL:
-        if key in schema:
+        # What `not` refuses is not closed: it would refuse less.
+        if key in schema and key != "not":
             result[key] = inside(schema[key], branch=True)
     for key in (*_DEFINITIONS, "dependentSchemas"):
         # What is defined is referred to from places that are closed themselves.

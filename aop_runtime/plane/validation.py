@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any, Final, TypeAlias, cast
 
-import regex
 from jsonschema import SchemaError
 from jsonschema.exceptions import ValidationError
-from jsonschema.protocols import Validator
-from jsonschema.validators import Draft202012Validator, extend
 from rapidfuzz import process
-from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from aop_runtime.declarations import Json
+from aop_runtime.plane.bounded import BUDGET_S, OutOfTime, errors, evaluator, unknown_fields
 from aop_runtime.plane.schemas import TooDeep, closed
 
 MOST_FAULTS: Final = 10
 _SHOWN: Final = 200
-_PATTERN_S: Final = 0.1
 _ALIKE: Final = 70
 
 Fault: TypeAlias = "dict[str, Json]"
@@ -32,34 +27,39 @@ class UnusableSchema(ValueError):
 
 
 class ArgumentValidator:
-    """Of one tool's arguments. Raises UnusableSchema when it is made."""
+    """Of one tool's arguments. `budget_s`: of the processor, for the arguments of one call.
 
-    def __init__(self, schema: Mapping[str, Json]) -> None:
+    Raises UnusableSchema when it is made.
+    """
+
+    def __init__(self, schema: Mapping[str, Json], budget_s: float = BUDGET_S) -> None:
+        self._budget_s = budget_s
         try:
-            shut = closed(dict(schema))
-            Draft202012Validator.check_schema(cast("dict[str, Any]", shut))
+            self._validator = evaluator(cast("dict[str, Json]", closed(dict(schema))))
         except SchemaError as error:
             raise UnusableSchema(f"no JSON Schema: {_cut(error.message)}") from error
         except (TooDeep, RecursionError) as error:
             raise UnusableSchema("nested too deeply") from error
-        self._schema = cast("dict[str, Json]", shut)
-        # An empty registry: nothing outside the schema is ever fetched.
-        self._validator: Validator = _Bounded(cast("dict[str, Any]", shut), registry=Registry())
+        except (ValueError, TypeError) as error:
+            raise UnusableSchema("it holds what JSON cannot") from error
 
     def faults(self, arguments: Mapping[str, Json]) -> list[Fault]:
         """At most `MOST_FAULTS`, the outermost first; [] where the arguments fit. Raises UnusableSchema."""
         try:
-            errors = list(islice(self._validator.iter_errors(dict(arguments)), MOST_FAULTS))
+            found = errors(self._validator, dict(arguments), MOST_FAULTS, self._budget_s)
         except Unresolvable as error:
             raise UnusableSchema("it refers to what is not in it") from error
         except RecursionError as error:
             raise UnusableSchema("it goes round in a circle") from error
-        errors.sort(key=lambda error: len(error.absolute_path))
-        return [fault for error in errors for fault in _described(error)][:MOST_FAULTS]
+        except OutOfTime:
+            return [{"path": "", "problem": "takes too long to check", "expected": "fewer or shorter values"}]
+        found.sort(key=lambda error: len(error.absolute_path))
+        return [fault for error in found for fault in _described(error)][:MOST_FAULTS]
 
 
 def _described(error: ValidationError) -> Iterator[Fault]:
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{_cut(part, 60)}" for part in error.absolute_path)
+    place = place.lstrip(".")
     wanted = cast("Any", error.validator_value)
     match error.validator:
         case "required":
@@ -79,14 +79,53 @@ def _described(error: ValidationError) -> Iterator[Fault]:
                     fault["did_you_mean"] = close[0]
                 yield fault
         case "enum":
-            yield {"path": place, "problem": "not one of the allowed values", "allowed": list[Json](wanted[:50])}
+            yield _not_allowed(place, wanted, error.instance)
+        case "const":
+            yield _not_allowed(place, [wanted], error.instance)
         case "type":
-            names = wanted if isinstance(wanted, list) else [wanted]
-            yield {"path": place, "problem": "wrong type", "expected": " or ".join(map(str, names))}
+            yield {"path": place, "problem": "wrong type", "expected": " or ".join(_types(wanted))}
         case "anyOf" | "oneOf":
-            yield {"path": place, "problem": "fits none of the allowed shapes, or more than one"}
+            yield from _of_branches(error, place)
         case _:
             yield {"path": place, "problem": str(error.validator), "expected": _cut(str(wanted))}
+
+
+def _not_allowed(place: str, allowed: list[Json], given: object) -> Fault:
+    fault: Fault = {"path": place, "problem": "not one of the allowed values", "allowed": allowed[:50]}
+    words = [value for value in allowed if isinstance(value, str)]
+    if isinstance(given, str) and len(given) < _SHOWN:
+        close = process.extractOne(given, words, score_cutoff=_ALIKE)
+        if close is not None:
+            fault["did_you_mean"] = close[0]
+    return fault
+
+
+def _types(wanted: object) -> list[str]:
+    return [str(name) for name in wanted] if isinstance(wanted, list) else [str(wanted)]
+
+
+def _of_branches(error: ValidationError, place: str) -> Iterator[Fault]:
+    """What is wrong by the one branch that the value was meant for, where that can be told by its type."""
+    by_branch: dict[object, list[ValidationError]] = {}
+    for inner in error.context:
+        by_branch.setdefault(inner.schema_path[0], []).append(inner)
+    meant: list[list[ValidationError]] = []
+    types: list[str] = []
+    for found in by_branch.values():
+        wrong = [inner for inner in found if inner.validator == "type" and not inner.path]
+        if wrong:
+            types += _types(wrong[0].validator_value)
+        else:
+            meant.append(found)
+    if not by_branch:
+        yield {"path": place, "problem": "fits more than one of the allowed shapes", "expected": "one of them"}
+    elif not meant:
+        yield {"path": place, "problem": "wrong type", "expected": " or ".join(dict.fromkeys(types))}
+    elif len(meant) == 1:
+        for inner in meant[0]:
+            yield from _described(inner)
+    else:
+        yield {"path": place, "problem": "fits none of the allowed shapes", "expected": f"one of {len(by_branch)}"}
 
 
 def _fields(schema: object) -> set[str]:
@@ -101,28 +140,11 @@ def _fields(schema: object) -> set[str]:
 
 
 def _unknown(error: ValidationError) -> list[str]:
-    names = list(error.instance) if isinstance(error.instance, dict) else []
+    if not isinstance(error.instance, dict) or not isinstance(error.schema, dict):
+        return []
     known = _fields(error.schema)
-    return [name for name in names if name not in known][:MOST_FAULTS]
+    return [name for name in unknown_fields(error.instance, error.schema) if name not in known][:MOST_FAULTS]
 
 
 def _cut(text: str, most: int = _SHOWN) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _pattern(validator: Validator, wanted: object, instance: object, schema: object) -> Iterator[ValidationError]:
-    """`pattern` with an end: one that would search for ever refuses the value."""
-    if not isinstance(instance, str) or not isinstance(wanted, str):
-        return
-    try:
-        found = regex.search(wanted, instance, timeout=_PATTERN_S)
-    except TimeoutError:
-        found = None
-    except regex.error:
-        # Of another dialect; the server judges by it.
-        return
-    if found is None:
-        yield ValidationError(f"does not match {_cut(wanted)}")
-
-
-_Bounded: Final = cast("type[Draft202012Validator]", extend(Draft202012Validator, {"pattern": _pattern}))  # type: ignore[no-untyped-call] # its stub has no types

@@ -110,13 +110,8 @@ def test_descriptions_are_filled_and_may_be_rewritten() -> None:
 )
 def test_names_are_fit_unique_and_the_same_each_time(pairs: list[tuple[str, str]]) -> None:
     """Whatever tools and operations are called; a name that is fit and nobody else's stays."""
-    tools = [
-        Tool(
-            ToolSpec(name=operation, tool=tool, operation=operation, description="", input_schema={}, effect="read"),
-            None,
-        )  # type: ignore[arg-type]
-        for tool, operation in pairs
-    ]
+    ops = Ops()
+    tools = [ops.tool(operation, tool=tool) for tool, operation in pairs]
     names = [tool.spec.name for tool in named(tools, taken=("read_result",))]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in names)
