@@ -66,9 +66,9 @@ class RunFolder:
     def __init__(self, runs: Path, run: str) -> None:
         if _ID.fullmatch(run) is None:
             raise RunFault(f"{run[:60]!r} is not the id of a run; aop runs list shows them")
-        self.runs = runs
+        self.runs = runs.absolute()
         self.run = run
-        self.path = runs / run
+        self.path = self.runs / run
 
     @property
     def procedure(self) -> Path:
