@@ -36,7 +36,9 @@ def main() -> None:
         kind = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(kind)[1]
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (bound, bound))
+        # At the softer limit comes a signal that says which limit it was; at the hard one an end without a word.
+        spare = 1 if name == "CPU" and bound != hard else 0
+        resource.setrlimit(kind, (bound, bound + spare))
     if settings.get("parent") is not None:
         # Kept across exec; set last, since a change of user takes it back.
         import ctypes  # noqa: PLC0415 - a third of this program's time, and seldom needed

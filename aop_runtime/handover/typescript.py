@@ -66,7 +66,7 @@ def output_of(scripted: Scripted, limits: BoxLimits) -> Output:
 def _limit(ended: Ended) -> Reason | None:
     if ended.stopped is not None:
         return ended.stopped
-    if ended.signal in ("SIGXCPU", "SIGKILL"):
+    if ended.signal == "SIGXCPU":
         return "time"
     if ended.status != 0 and any(words in ended.stderr for words in _OUT_OF_MEMORY):
         return "memory"

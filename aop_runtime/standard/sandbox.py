@@ -107,8 +107,9 @@ class _Run:
         async with self.locks.setdefault(folder, asyncio.Lock()):
             try:
                 ended = await confined(self.language, _utf8(code), _utf8(stdin), folder, self.limits)
-            except bubblewrap.Unavailable as unavailable:
-                raise ToolFailure("dependency_failure", f"{NAME}: {unavailable}") from unavailable
+            except (bubblewrap.Unavailable, OSError) as error:
+                said = error.strerror if isinstance(error, OSError) else str(error)
+                raise ToolFailure("dependency_failure", f"{NAME}: {said}") from error
         return _output(ended, self.limits)
 
 
@@ -122,12 +123,14 @@ def _utf8(text: str) -> bytes:
 async def confined(language: Language, code: bytes, stdin: bytes, folder: str, limits: SandboxLimits) -> Ended:
     """Run `code` with `folder` (made where it is missing) as its scratch folder.
 
-    Raises Unavailable where the host cannot confine. Too deep a tree in the folder is deleted, with all that is in it.
+    Raises Unavailable where the host cannot confine, and OSError. Too deep a tree in the folder is deleted, with all
+    that is in it.
     """
     users = bubblewrap.Users()
+    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.chown(folder, users.outside, -1, follow_symlinks=False)
+        os.fchown(opened, users.outside, -1)
         before = scratch.contents(folder, limits.scratch_entries)
         with (
             bubblewrap.descriptor(code) as code_file,
@@ -139,10 +142,10 @@ async def confined(language: Language, code: bytes, stdin: bytes, folder: str, l
                     *wall.files(
                         {_FILES[language]: code_file, wall.LAUNCHER: launcher}, {"passwd": passwd, "group": group}
                     ),
-                    *wall.places(folder, limits),
+                    *wall.places(opened, limits),
                     *wall.environment(),
                 ],
-                (code_file, launcher, passwd, group),
+                (code_file, launcher, passwd, group, opened),
                 second_user=users.needed,
             ) as setting,
         ):
@@ -167,6 +170,7 @@ async def confined(language: Language, code: bytes, stdin: bytes, folder: str, l
             )
     finally:
         users.close()
+        os.close(opened)
     after = scratch.contents(folder, limits.scratch_entries)
     if after.too_deep:
         scratch.empty(folder)

@@ -81,8 +81,8 @@ def files(code: Mapping[str, int], etc: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
-def places(scratch: str, limits: SandboxLimits) -> tuple[str, ...]:
-    """Where it can write, and the kernel's own file systems."""
+def places(scratch: int, limits: SandboxLimits) -> tuple[str, ...]:
+    """Where it can write, and the kernel's own file systems. `scratch`: the open folder."""
     size = str(limits.temporary_bytes)
     return (
         "--proc", "/proc",
@@ -90,7 +90,7 @@ def places(scratch: str, limits: SandboxLimits) -> tuple[str, ...]:
         "--size", size, "--perms", "1777", "--tmpfs", "/dev/shm",  # noqa: S108 - of the sandbox
         "--remount-ro", "/dev",
         "--size", size, "--perms", "1777", "--tmpfs", "/tmp",  # noqa: S108 - of the sandbox
-        "--bind", scratch, SCRATCH,
+        "--bind-fd", str(scratch), SCRATCH,
         "--chdir", "/",
     )  # fmt: skip
 
