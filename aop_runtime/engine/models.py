@@ -6,9 +6,19 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UserError
-from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior, UserError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
 from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from aop_runtime.engine.script import Script
@@ -17,6 +27,9 @@ from aop_runtime.plane.registry import Offer
 
 MOST_TRIES: Final = 4
 REQUEST_S: Final = 600.0
+LONGEST_PAUSE_S: Final = 60.0
+
+_SETTINGS: Final = ModelSettings(framing_announcement="never")
 
 
 class ModelFault(Fault):
@@ -67,17 +80,22 @@ class ScriptedModels:
         return ScriptedModels(self._script.called.get(procedure, Script(phases={})))
 
 
-async def ask(
-    model: Model,
-    messages: Sequence[ModelMessage],
-    instructions: str,
-    offered: Sequence[Offer],
-    note: Callable[[str], None],
-) -> ModelResponse:
-    """One answer. `instructions` go out exactly as they are, `offered` as the only tools. Raises ModelFault.
+def opening(instructions: str, asked: str) -> ModelRequest:
+    """What a phase begins with. `instructions` reach every provider byte for byte, and none adds anything to them.
 
-    Asked directly, not through an agent of pydantic-ai, which would strip the instructions. A provider that is busy or
-    broken is asked again, a few times.
+    As a system prompt: what pydantic-ai calls instructions is stripped on the way to some providers, and announced to
+    some models by a message of its own.
+    """
+    return ModelRequest([SystemPromptPart(instructions), UserPromptPart(asked)])
+
+
+async def ask(
+    model: Model, messages: Sequence[ModelMessage], offered: Sequence[Offer], note: Callable[[str], None]
+) -> ModelResponse:
+    """One answer, with `offered` as the only tools. Raises ModelFault.
+
+    Asked directly, not through an agent of pydantic-ai, which has tools and limits of its own. A provider that is busy
+    or broken, and a model whose answer is none, are asked again, a few times.
     """
     tools = [
         # strict None would let a provider's adapter decide to rewrite the schema.
@@ -89,26 +107,45 @@ async def ask(
         )
         for offer in offered
     ]
-    parameters = ModelRequestParameters(
-        function_tools=tools, allow_text_output=True, instruction_parts=[InstructionPart(content=instructions)]
-    )
+    parameters = ModelRequestParameters(function_tools=tools, allow_text_output=True, instruction_parts=[])
     for attempt in range(1, MOST_TRIES + 1):
+        asked_for_s = 0.0
         try:
             async with asyncio.timeout(REQUEST_S):
-                return await model.request(list(messages), None, parameters)
+                reply = await model_request(
+                    model, messages, model_settings=_SETTINGS, model_request_parameters=parameters
+                )
+            wrong = _unusable(reply)
+            if wrong is None:
+                return reply
+            said = f"the model {model.model_name} {wrong}"
         except ModelHTTPError as error:
-            again = error.status_code in (408, 409, 429) or error.status_code >= 500
             said = f"the model {model.model_name} answered with HTTP {error.status_code}"
-            if not again or attempt == MOST_TRIES:
+            if error.status_code not in (408, 409, 429) and error.status_code < 500:
                 raise ModelFault(said) from error
-            note(f"{said}; asked again")
-        except ModelAPIError as error:
-            if attempt == MOST_TRIES:
-                raise ModelFault(f"the model {model.model_name} cannot be reached") from error
-            note(f"the model {model.model_name} cannot be reached; asked again")
+            asked_for_s = error.retry_after or 0.0
+        except ModelAPIError:
+            said = f"the model {model.model_name} cannot be reached"
+        except UnexpectedModelBehavior:
+            said = f"the model {model.model_name} answered with what is no answer"
         except TimeoutError as error:
             raise ModelFault(f"the model {model.model_name} did not answer within {REQUEST_S:g} s") from error
         except UserError as error:
             raise ModelFault(f"the model {model.model_name} cannot be used: {error}") from error
-        await asyncio.sleep(0.5 * 4 ** (attempt - 1))
+        if attempt == MOST_TRIES:
+            raise ModelFault(f"{said}, {MOST_TRIES} times")
+        note(f"{said}; asked again")
+        await asyncio.sleep(min(max(asked_for_s, 0.5 * 4 ** (attempt - 1)), LONGEST_PAUSE_S))
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _unusable(reply: ModelResponse) -> str | None:
+    """Why it is no answer; None: it is one. The end of a phase must be something that the model meant to say."""
+    if any(isinstance(part, ToolCallPart) for part in reply.parts):
+        return None
+    if reply.finish_reason == "length":
+        return "was cut off at the length that it may answer in"
+    if reply.finish_reason == "content_filter":
+        return "had its answer withheld by its provider"
+    said = "".join([part.content for part in reply.parts if isinstance(part, TextPart)])
+    return None if said.strip() else "answered with nothing"

@@ -15,12 +15,11 @@ from pydantic_ai.messages import (
     TextPart,
     ToolCallPart,
     ToolReturnPart,
-    UserPromptPart,
 )
 from pydantic_ai.models import Model
 
 from aop_runtime.declarations import Phase
-from aop_runtime.engine.models import ask
+from aop_runtime.engine.models import ask, opening
 from aop_runtime.plane.dispatch import Plane
 from aop_runtime.plane.registry import offers
 from aop_runtime.plane.shaping import for_model
@@ -78,8 +77,7 @@ async def run_phase(
 
     Raises LimitReached, ModelFault, Waiting, JournalFault.
     """
-    instructions = phase.instructions or ""
-    messages: list[ModelMessage] = [ModelRequest([UserPromptPart(asked)], instructions=instructions)]
+    messages: list[ModelMessage] = [opening(phase.instructions or "", asked)]
     truncated = False
     turn = 0
     while True:
@@ -91,7 +89,6 @@ async def run_phase(
             reply = await ask(
                 model,
                 messages,
-                instructions,
                 offers(tools, truncated=truncated),
                 lambda text: journal.record(Noted(phase=place, text=text)),
             )
@@ -112,7 +109,7 @@ async def run_phase(
             ToolReturnPart(call.tool_name, for_model(envelope, given.id, call.tool_name), call.tool_call_id)
             for call, given, envelope in zip(calls, made, envelopes, strict=True)
         ]
-        messages.append(ModelRequest(returns, instructions=instructions))
+        messages.append(ModelRequest(returns))
         turn += 1
 
 
