@@ -92,6 +92,7 @@ class Connection:
         self._limits = limits
         self._watchdog = watchdog
         self._link: _Link | None = None
+        self._closed = False
         self._lock = asyncio.Lock()
 
     @property
@@ -130,6 +131,8 @@ class Connection:
         )
 
     async def aclose(self) -> None:
+        """For good: a call that is still under way opens nothing any more."""
+        self._closed = True
         async with self._lock:
             link, self._link = self._link, None
             if link is not None:
@@ -138,6 +141,8 @@ class Connection:
     async def open(self) -> _Link:
         """Raises Unreachable, with nothing sent."""
         async with self._lock:
+            if self._closed:
+                raise Unreachable("the run has ended", sent=False)
             if self._link is not None and self._link.ended:
                 await self._link.aclose()
                 self._link = None

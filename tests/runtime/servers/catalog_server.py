@@ -84,10 +84,14 @@ class _Process:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def stop(self) -> None:
+        """A server by HTTP at once, in the middle of whatever it does."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(10)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
     def calls(self) -> list[Call]:

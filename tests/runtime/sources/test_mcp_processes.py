@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -151,6 +152,59 @@ def test_nothing_is_left_after_the_end() -> None:
             assert gone_within(0, text=str(server.folder))
             assert not alive(child)
             assert "the run has ended" in (await failure(tool, MESSAGE)).message
+
+    run(check())
+
+
+def test_a_call_under_way_opens_nothing_when_the_run_ends() -> None:
+    """A read whose connection is taken away is not asked again over a new one."""
+
+    async def check() -> None:
+        with CatalogServer(["slack"]) as server:
+            source = connectors(server)
+            (read,) = await source.tools(Mcp("slack", read_only=True, operations=("conversations_history",)))
+            server.misbehave("hang", "slack.conversations_history")
+            task = asyncio.create_task(failure(read, {"channel_id": "C01"}))
+            while not server.calls:
+                await asyncio.sleep(0.02)
+            await source.aclose()
+            assert (await task).code == "dependency_failure"
+            assert gone_within(0, text=str(server.folder))
+            assert len(server.calls) == 1
+
+    run(check())
+
+
+def test_standard_error_without_end_is_dropped() -> None:
+    """Twenty megabytes of complaints change nothing about a call."""
+
+    async def check() -> None:
+        with CatalogServer(["slack"]) as server:
+            source = connectors(server)
+            (tool,) = await source.tools(NOTIFY)
+            server.misbehave("flood-errors", f"slack.{POST}")
+            assert (await call(tool, MESSAGE)).structured
+            await source.aclose()
+
+    run(check())
+
+
+def test_a_server_by_http_that_is_gone() -> None:
+    """Nothing was sent, so a write's outcome is known; another server's calls go on."""
+
+    async def check() -> None:
+        with CatalogServer(["slack"], "http") as server, CatalogServer(["exa"], "http") as other:
+            servers = {**entries(server), **entries(other)}
+            source = Connectors(manifest(["slack", "exa"]), servers, os.environ, QUICK)
+            (tool,) = await source.tools(NOTIFY)
+            (search,) = await source.tools(Mcp("exa", read_only=True, operations=("web_search_exa",)))
+            await call(tool, MESSAGE)
+            await call(search, {"query": "x"})
+            server.stop()
+            failed = await failure(tool, MESSAGE)
+            assert (failed.code, failed.unknown_outcome) == ("dependency_failure", False), failed.message
+            assert (await call(search, {"query": "x"})).structured
+            await source.aclose()
 
     run(check())
 
