@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from aop_runtime.declarations import Json
 from aop_runtime.plane.envelope import Envelope
 from aop_runtime.plane.permission import Verdict
+from aop_runtime.plane.questions import Question
 from aop_runtime.plane.spec import ToolSpec
 
 
@@ -56,6 +57,10 @@ class Hook:
     async def decided(self, call: HookCall, verdict: Verdict) -> None:
         """The gate has spoken; where a person was asked, this is the answer."""
 
+    def shown(self, question: Question) -> Question:
+        """What a person is asked, and the record keeps of it. The id must stay."""
+        return question
+
     async def after(self, call: HookCall, envelope: Envelope) -> Envelope:
-        """Whatever came of the call, also where nothing ran."""
+        """Whatever came of the call, whole and also where nothing ran; it is shortened for the model afterwards."""
         return envelope

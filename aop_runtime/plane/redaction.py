@@ -1,4 +1,4 @@
-"""The redaction hook: no secret goes back to a model."""
+"""The redaction hook: no secret goes back to a model, or into a question and its record."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from aop_runtime.declarations import Json
 from aop_runtime.plane.envelope import CallError, Envelope
 from aop_runtime.plane.hooks import Hook, HookCall
+from aop_runtime.plane.questions import Question
 
 
 class Redaction(Hook):
@@ -17,6 +18,15 @@ class Redaction(Hook):
 
     def __init__(self, hide: Callable[[Json], Json]) -> None:
         self._hide = hide
+
+    def shown(self, question: Question) -> Question:
+        arguments = self._hide(dict(question.arguments))
+        return replace(
+            question,
+            text=str(self._hide(question.text)),
+            arguments=arguments if isinstance(arguments, dict) else {},
+            choices=tuple(str(self._hide(choice)) for choice in question.choices),
+        )
 
     async def after(self, call: HookCall, envelope: Envelope) -> Envelope:
         content = self._hide(envelope.content)

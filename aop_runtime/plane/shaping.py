@@ -3,36 +3,119 @@
 from __future__ import annotations
 
 import json
+import logging
+import math
 import os
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from aop_runtime.declarations import Json
-from aop_runtime.plane.envelope import Envelope, Output, Truncation
+from aop_runtime.plane.envelope import CallError, Envelope, Output, Truncation
+
+MOST_OWN: Final = 100_000
+"""Code points: what a handler has shortened itself is left as it is up to here."""
+
+MOST_MESSAGE: Final = 4_000
+MOST_DETAILS: Final = 20_000
+MOST_WARNINGS: Final = 20
 
 _TAIL: Final = 0.25
 
+_log = logging.getLogger(__name__)
 
-def shaped(output: Output, limit: int, folder: Path, call: str, duration_s: float) -> Envelope:
-    """What is longer than `limit` code points goes to `outputs/CALL.txt` in the run's folder; head and tail stay.
 
-    An output that says that it was shortened already is left as it is. Raises OSError where the file cannot be written.
-    """
-    content, structured, truncation = output.content, output.structured, output.truncation
-    if truncation is None:
-        written = None if structured is None else json.dumps(structured, ensure_ascii=False)
-        if written is not None and len(written) > limit:
-            # A part of a JSON value is none: as text it can be cut, and read on.
-            content, structured = content if len(content) >= len(written) else written, None
-        if len(content) > limit:
-            content, truncation = _cut(content, limit, folder, call)
+def checked(output: object) -> Output:
+    """What a handler returned, if it is an output of JSON. Raises TypeError, ValueError, RecursionError."""
+    if not isinstance(output, Output):
+        raise TypeError(f"a handler returned {type(output).__name__}, no Output")
+    if not isinstance(output.content, str) or not all(isinstance(warning, str) for warning in output.warnings):
+        raise TypeError("the content and the warnings of an output are texts")
+    if not isinstance(output.truncation, Truncation | None):
+        raise TypeError("the truncation of an output is a Truncation, or None")
+    if output.structured is not None:
+        try:
+            json.dumps(output.structured, allow_nan=False)
+        except ValueError:
+            return replace(
+                output,
+                structured=_finite(output.structured),
+                warnings=(*output.warnings, "numbers that JSON does not have are given as texts"),
+            )
+    return output
+
+
+def _finite(value: Json) -> Json:
+    """Raises RecursionError where it goes round in a circle."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    if isinstance(value, dict):
+        return {name: _finite(entry) for name, entry in value.items()}
+    return value
+
+
+def enveloped(output: Output, duration_s: float) -> Envelope:
     return Envelope(
-        content=content,
-        structured=structured,
-        warnings=output.warnings,
-        truncation=truncation,
+        content=output.content,
+        structured=output.structured,
+        warnings=tuple(output.warnings),
+        truncation=output.truncation,
         duration_s=duration_s,
     )
+
+
+def shaped(envelope: Envelope, limit: int, folder: Path, call: str) -> Envelope:
+    """What is longer than `limit` code points goes to `outputs/CALL.txt` in the run's folder; head and tail stay.
+
+    A content that says that it was shortened already is left as it is. Everything else has its own bound.
+    """
+    content, structured, truncation = envelope.content, envelope.structured, envelope.truncation
+    warnings = [_shortened(warning, MOST_MESSAGE) for warning in envelope.warnings[:MOST_WARNINGS]]
+    own = truncation is not None and len(content) <= MOST_OWN
+    written = None if structured is None else json.dumps(structured, ensure_ascii=False)
+    if written is not None and len(written) > limit:
+        structured = None
+        if own:
+            warnings.append("the structured result was too large, and is left out")
+        elif len(content) < len(written):
+            # A part of a JSON value is none: as text it can be cut, and read on.
+            content = written
+    error = None if envelope.error is None else _bounded(envelope.error)
+    if len(content) > limit and not own:
+        try:
+            content, truncation = _cut(content, limit, folder, call)
+        except OSError as fault:
+            _log.exception("the output of %s cannot be kept", call)
+            content, truncation, structured = "", None, None
+            message = f"the call was made, but its result is too long to show and cannot be kept ({fault.strerror})"
+            error = CallError(code="internal", message=message, details={"done": True})
+    return replace(
+        envelope,
+        content=content,
+        structured=structured,
+        warnings=tuple(warnings),
+        truncation=truncation,
+        error=error,
+    )
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _bounded(error: CallError) -> CallError:
+    details: Mapping[str, Json] = error.details
+    try:
+        written = json.dumps(dict(details), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        details = {"left_out": "the details were no JSON"}
+    else:
+        if len(written) > MOST_DETAILS:
+            details = {"left_out": "the details were too long", "head": written[: MOST_DETAILS // 2]}
+    return replace(error, message=_shortened(error.message, MOST_MESSAGE), details=details)
 
 
 def _cut(content: str, limit: int, folder: Path, call: str) -> tuple[str, Truncation]:
@@ -81,4 +164,6 @@ def for_model(envelope: Envelope, call: str, tool: str) -> str:
             "shown_tail": cut.tail,
             "read_on": f"call read_result with result {call!r} and an offset",
         }
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    # Half a character cannot be sent; the halves of one that was torn apart belong together.
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

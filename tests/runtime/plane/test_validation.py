@@ -63,7 +63,7 @@ def test_references_within_the_schema_are_followed() -> None:
 
 def test_nothing_outside_the_schema_is_fetched() -> None:
     """A reference that leads out of it makes it unusable."""
-    schema = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/x.json"}}}
+    schema: dict[str, Any] = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/x.json"}}}
     with pytest.raises(UnusableSchema):
         ArgumentValidator(schema).faults({"a": 1})
 
