@@ -179,7 +179,7 @@ class Procedure:
         _require(self, "phases", fits and bool(self.phases), "a tuple of at least one Phase")
 
     def main(self) -> None:
-        """What `python procedure.py` does: print what the procedure declares. `--lang ja|en`."""
-        from aop_runtime.describe import main  # noqa: PLC0415 - only a module that is run by itself needs it
+        """What `python procedure.py` does: run the procedure. `--help` shows how, `--describe` what it declares."""
+        from aop_runtime.command import main  # noqa: PLC0415 - only a module that is run by itself needs it
 
         main(self)

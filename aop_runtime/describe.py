@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import io
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -26,7 +23,6 @@ _WORDS: dict[Language, dict[str, str]] = {
         "argument": "引数",
         "placeholders": "差し替え",
         "fixed": "固定の引数",
-        "lang": "表示の言語",
     },
     "en": {
         "procedure": "Procedure",
@@ -41,7 +37,6 @@ _WORDS: dict[Language, dict[str, str]] = {
         "argument": "argument",
         "placeholders": "placeholders",
         "fixed": "fixed arguments",
-        "lang": "language of the output",
     },
 }
 
@@ -49,17 +44,17 @@ _WORDS: dict[Language, dict[str, str]] = {
 def describe(procedure: Procedure, language: Language = "ja") -> str:
     """Several lines, the last ended too. Unprintable characters of titles and names are shown escaped."""
     words = _WORDS[language]
-    lines = [f"{words['procedure']}: {_shown(procedure.name)}"]
+    lines = [f"{words['procedure']}: {printable(procedure.name)}"]
     for phase in procedure.phases:
         lines += _phase(phase, words)
     return "\n".join(lines) + "\n"
 
 
 def _phase(phase: Phase, words: dict[str, str]) -> Iterator[str]:
-    title = _shown(phase.title)
+    title = printable(phase.title)
     yield title if phase.number is None else f"{words['phase']} {phase.number}: {title}".rstrip()
     if phase.calls is not None:
-        yield f"  {words['calls']}: {_shown(phase.calls)}"
+        yield f"  {words['calls']}: {printable(phase.calls)}"
         return
     for tool in phase.tools:
         yield f"  - {_tool(tool, words)}"
@@ -71,7 +66,7 @@ def _phase(phase: Phase, words: dict[str, str]) -> Iterator[str]:
 
 def _tool(tool: Mcp | Http | Standard, words: dict[str, str]) -> str:
     notes = (
-        [f"{_shown(name)}: {_shown(value)}" for name, value in tool.options.items()]
+        [f"{printable(name)}: {printable(value)}" for name, value in tool.options.items()]
         if isinstance(tool, Standard)
         else []
     )
@@ -88,13 +83,15 @@ def _tool(tool: Mcp | Http | Standard, words: dict[str, str]) -> str:
 def _handover(handover: Handover, words: dict[str, str]) -> str:
     notes = [words["reads" if handover.read_only else "writes"]]
     if handover.argument is not None:
-        notes.append(f"{words['argument']} {_shown(handover.argument)}")
+        notes.append(f"{words['argument']} {printable(handover.argument)}")
     else:
         notes.append("TypeScript")
     parts = [f"{words['handover']} {handover.name} → {_name(handover)} ({', '.join(notes)})"]
     parts.append(_operations(handover.operations, words))
     if handover.fixed_arguments:
-        fixed = ", ".join(f"{_shown(name)}={_shown(str(value))}" for name, value in handover.fixed_arguments.items())
+        fixed = ", ".join(
+            f"{printable(name)}={printable(str(value))}" for name, value in handover.fixed_arguments.items()
+        )
         parts.append(f"{words['fixed']} {fixed}")
     if handover.placeholders:
         parts.append(f"{words['placeholders']} {_listed(handover.placeholders)}")
@@ -102,7 +99,7 @@ def _handover(handover: Handover, words: dict[str, str]) -> str:
 
 
 def _name(tool: Mcp | Http | Standard | Handover) -> str:
-    return _shown(tool.tool) + (f" [{_listed(tool.categories)}]" if tool.categories else "")
+    return printable(tool.tool) + (f" [{_listed(tool.categories)}]" if tool.categories else "")
 
 
 def _operations(operations: tuple[str, ...] | None, words: dict[str, str]) -> str:
@@ -110,24 +107,13 @@ def _operations(operations: tuple[str, ...] | None, words: dict[str, str]) -> st
 
 
 def _listed(texts: Sequence[str]) -> str:
-    return ", ".join(map(_shown, texts))
+    return ", ".join(map(printable, texts))
 
 
-def _shown(text: str) -> str:
+def printable(text: str) -> str:
     """`text` without anything that a terminal would obey."""
     if text.isprintable():
         return text
     return "".join(
         [sign if sign.isprintable() or sign == "\u3000" else sign.encode("unicode_escape").decode() for sign in text]
     )
-
-
-def main(procedure: Procedure, arguments: Sequence[str] | None = None) -> None:
-    """Print what the procedure declares to standard output. Exits with status 2 for wrong usage."""
-    words = _WORDS["ja"]["lang"], _WORDS["en"]["lang"]
-    parser = argparse.ArgumentParser(description=_shown(procedure.name).replace("%", "%%"))
-    parser.add_argument("--lang", choices=["ja", "en"], default="ja", help=" / ".join(words))
-    language: Language = "en" if parser.parse_args(arguments).lang == "en" else "ja"
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without Japanese still shows something
-    sys.stdout.write(describe(procedure, language))

@@ -31,7 +31,7 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
 
 def test_a_module_run_by_itself_says_what_it_declares(tmp_path: Path) -> None:
     """Phases, what each may use, read and write, hand-overs and calls; exit status 0."""
-    done = run(tmp_path, PYTHONUTF8="1")
+    done = run(tmp_path, "--describe", PYTHONUTF8="1")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode() == (
         "手順: 週次報告\n"
@@ -47,7 +47,7 @@ def test_a_module_run_by_itself_says_what_it_declares(tmp_path: Path) -> None:
 
 def test_it_speaks_english_and_runs_where_japanese_cannot_be_shown(tmp_path: Path) -> None:
     """A terminal's encoding is no reason to fail."""
-    done = run(tmp_path, "--lang", "en", PYTHONIOENCODING="ascii")
+    done = run(tmp_path, "--describe", "--lang", "en", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert b"Phase 1: \\u96c6\\u3081\\u308b\n" in done.stdout
     assert b"(reads only, TypeScript)" in done.stdout
