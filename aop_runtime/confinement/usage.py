@@ -12,7 +12,7 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """`memory`: resident bytes that no file backs. `threads`: of all processes."""
+    """`memory`: resident bytes that no file backs; what processes share counts once. `threads`: of all processes."""
 
     memory: int
     threads: int
@@ -37,12 +37,31 @@ def usage(root: int) -> Usage:
         # A process may end while it is looked at.
         with suppress(OSError, ValueError, IndexError):
             folder = _PROC / str(process)
-            for line in (folder / "status").read_text(encoding="ascii", errors="replace").splitlines():
-                if line.startswith(("RssAnon:", "RssShmem:")):
-                    memory += int(line.split()[1]) * 1024
-                elif line.startswith("Threads:"):
-                    threads += int(line.split()[1])
+            status = _fields(folder / "status")
+            threads += status.get("Threads", 0)
+            memory += 1024 * _memory(folder, status)
             for task in (folder / "task").iterdir():
                 with suppress(OSError):
                     waiting += map(int, (task / "children").read_text(encoding="ascii").split())
     return Usage(memory, threads)
+
+
+def _memory(folder: Path, status: dict[str, int]) -> int:
+    """KiB."""
+    try:
+        shares = _fields(folder / "smaps_rollup")
+        return shares["Pss_Anon"] + shares["Pss_Shmem"]
+    except (OSError, KeyError):
+        # Not for us to see, or an older kernel: what is shared then counts for each process.
+        return status.get("RssAnon", 0) + status.get("RssShmem", 0)
+
+
+def _fields(file: Path) -> dict[str, int]:
+    """The whole numbers among `Name: number` lines."""
+    fields: dict[str, int] = {}
+    for line in file.read_text(encoding="ascii", errors="replace").splitlines():
+        name, _, value = line.partition(":")
+        first = value.split(maxsplit=1)[:1]
+        if first and first[0].isdigit():
+            fields[name] = int(first[0])
+    return fields

@@ -289,6 +289,22 @@ def test_folders_in_memory_are_bounded(tmp_path: Path, place: str) -> None:
     assert "No space left" in found.content
 
 
+def test_memory_that_processes_share_counts_once(tmp_path: Path) -> None:
+    """Eight workers that read what their parent has loaded are within the limit."""
+    code = """
+import os, time
+x = bytearray(60 << 20)
+for i in range(0, len(x), 4096): x[i] = 1
+for _ in range(8):
+    if os.fork() == 0:
+        time.sleep(0.5); os._exit(0)
+for _ in range(8): os.wait()
+print('done')
+"""
+    limits = SandboxLimits(wall_s=20, memory_bytes=200 * _MEBIBYTE)
+    assert python(tmp_path, code, limits=limits).content == "done\n"
+
+
 def test_one_file_is_bounded(tmp_path: Path) -> None:
     """By the kernel."""
     code = (
