@@ -22,6 +22,7 @@ _BARE: Final = 96
 _INITIALS: Final = 93
 _HEARD: Final = 92
 _SLIP: Final = 92
+_READ_ALIKE: Final = 90
 _ELSEWHERE: Final = 88
 _PIECE: Final = 86
 _MODIFIER: Final = 75
@@ -49,6 +50,7 @@ class CategoryQuery:
         self._sound = sound(singular(written.lower()))
         self._ascii = self._query.isascii()
         self._elsewhere = self._known_elsewhere()
+        self._read_alike = tuple(index.read_alike(self._query))
 
     def surely(self, tool: str) -> tuple[Target, float] | None:
         """The category of `tool` that the word means, and how sure that is; None if none."""
@@ -83,6 +85,9 @@ class CategoryQuery:
         for form, likeness in ((self._query, EQUAL), (self._core, _CORE), *((bare, _BARE) for bare in self._bare)):
             for word in categories.by_form.get(form, ()):
                 note(word, likeness)
+        for form in self._read_alike:
+            for word in categories.by_form.get(form, ()):
+                note(word, _READ_ALIKE)
         for word in categories.by_sound.get(self._sound.consonants, ()):
             if self._heard(word):
                 note(word, _HEARD)

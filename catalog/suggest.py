@@ -1,10 +1,11 @@
 """What somebody may have meant by a word that is no tool (T5) or no category of its tool (T6).
 
 Only the catalog's words decide. One is *found* in what was written when it is equal (after `words.loose`), a plural,
-the same but for what people add to any word (`会計システム`), sounds alike in the other script, is cut short, is a
-close spelling, or stands in it as a whole word (`メール送信`). A tool's word and a word of one of its categories
-together (`Googleカレンダー`) mean that category. Kinds of likeness are told apart by a score from 0 to 100; the numbers
-only order them and cut off noise. `python -m tests.catalog.measure_suggestions` says how often they are right.
+the same but for what people add to any word (`会計システム`), sounds alike in the other script, is read alike
+(`きんたい`), is cut short, is a close spelling, or stands in it as a whole word (`メール送信`). A tool's word and a
+word of one of its categories together (`Googleカレンダー`) mean that category. Kinds of likeness are told
+apart by a score from 0 to 100; the numbers only order them and cut off noise. `python -m
+tests.catalog.measure_suggestions` says how often they are right.
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ from catalog.fold import fold
 from catalog.model import Tool
 from catalog.slips import allowed_edits, find_slips
 from catalog.word_index import EQUAL, LESS, PLURAL, WordIndex
-from catalog.words import has_kanji, is_hiragana, joined, joined_content, loose, runs, singular
+from catalog.words import has_kanji, is_clip, is_hiragana, is_katakana, joined, joined_content, loose, runs, singular
 
 _MAX_LENGTH: Final = 64
 _MAX_RUNS: Final = 12
 _MAX_REMEMBERED: Final = 4096
+_LEAST_CLIP: Final = 3
+_MOST_CLIPPED: Final = 6
 
 _COMPOUND: Final = 95
 _HEARD: Final = 90
+_READ_ALIKE: Final = 88
+_CLIPPED: Final = 80
 _CUT_SHORT: Final = 84
 _CONTAINED: Final = 70
 _NOISE_BELOW_BEST: Final = 12
@@ -91,13 +96,20 @@ class Suggester:
         query = loose(phrase)
         if len(query) <= _MAX_LENGTH:
             yield from self._equal(phrase)
+            yield from self._read_alike(query)
             yield from self._compounds(query, runs(phrase))
+
+    def _read_alike(self, query: str) -> Scored:
+        for key in self._index.read_alike(query):
+            yield from ((target, _READ_ALIKE - (EQUAL - worth) / 2) for target, worth in self._index.words[key].items())
 
     def _likenesses(self, name: str, query: str) -> Scored:
         yield from self._equal(name)
-        for target in self._index.heard(name):
+        for target in (*self._index.heard(name), *self._index.misheard_names(name)):
             yield target, _HEARD
-        yield from self._misspelt(query)
+        yield from self._read_alike(query)
+        yield from self._misspelt(name, query)
+        yield from self._clipped(query)
         pieces = runs(name)
         compounds = _best(self._compounds(query, pieces))
         yield from compounds.items()
@@ -120,16 +132,38 @@ class Suggester:
             if known:
                 return
 
-    def _misspelt(self, query: str) -> Scored:
+    def _misspelt(self, name: str, query: str) -> Scored:
         words = self._index.words
         near = self._index.of_about(len(query), allowed_edits(len(query), has_kanji(query)))
         for slip in find_slips(query, near):
             for target, worth in words[slip.word].items():
                 if not (slip.weak and target.category):
                     yield target, slip.score - (EQUAL - worth) / 2
-        if len(query) >= (5 if query.isascii() else 4):
+        long = len(query) >= (5 if query.isascii() else 4)
+        if long or (len(query) == _LEAST_CLIP and is_katakana(name)):
             for word in self._index.cut_short(query):
-                yield from ((target, _CUT_SHORT - (EQUAL - worth) / 2) for target, worth in words[word].items())
+                for target, worth in words[word].items():
+                    if long or not target.category:
+                        yield target, _CUT_SHORT - (EQUAL - worth) / 2
+
+    def _clipped(self, query: str) -> Scored:
+        """A tool and one of its categories, the beginnings of both as one word: `グルカレ`."""
+        if not (4 <= len(query) <= _MOST_CLIPPED and is_katakana(query)):
+            return
+        for seam in range(2, len(query) - 1):
+            head, tail = query[:seam], query[seam:]
+            meant = {
+                target for word in self._index.begin_with(tail) for target in self._index.words[word] if target.category
+            }
+            if meant:
+                tools = {
+                    target.tool
+                    for word in self._index.begin_with(head[0])
+                    if is_katakana(word) and is_clip(head, word)
+                    for target in self._index.words[word]
+                    if not target.category
+                }
+                yield from ((target, _CLIPPED) for target in meant if target.tool in tools)
 
     def _contained(self, query: str, pieces: tuple[str, ...]) -> Scored:
         """Words that stand in the query as whole runs of script, or begin or end it and make up at least half of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from catalog.affixes import without_thing
 from catalog.category_words import CategoryWords, Target
 from catalog.compiled import Entry
+from catalog.readings import first_sounds, read_alike
 from catalog.sounds import Sound, sound, sounds_alike
 from catalog.words import has_kanji, joined, joined_content, loose, loose_and_runs, runs, singular
 
@@ -18,6 +20,12 @@ LESS: Final = 94
 PART: Final = 85
 
 _LEAST_CONSONANTS: Final = 3
+_LEAST_READ: Final = 2
+_LEAST_NAME: Final = 4
+_DOUBLED: Final = re.compile(r"(.)\1+")
+_MARK: Final = re.compile("[ _-]")
+_WORD_OF_NAME: Final = re.compile("[A-Z]?[a-z]+")
+_VOWEL: Final = re.compile("[aeiou]")
 
 
 class WordIndex:
@@ -29,12 +37,14 @@ class WordIndex:
         self._categories: dict[str, CategoryWords] = {}
         self._english: dict[str, list[tuple[Sound, Target]]] = {}
         self._katakana: dict[str, list[tuple[Sound, Target]]] = {}
+        self._names: dict[str | Sound, list[Target]] = {}
         self._spoken = _spoken(entries)
         of_one_run: set[str] = set()
         for entry in entries:
             of_one_run.update(self._learn(entry))
         self.keys = tuple(self.words)
         self._of_lengths: dict[tuple[int, int], tuple[str, ...]] = {}
+        self._by_first_sound: dict[str, list[str]] = {}
         self._single = sorted(of_one_run)
 
     def of_about(self, length: int, more_or_less: int) -> tuple[str, ...]:
@@ -66,14 +76,47 @@ class WordIndex:
             known = self._english.get(heard.consonants, ())
             yield from (target for other, target in known if sounds_alike(other, heard))
 
+    def misheard_names(self, word: str) -> Iterator[Target]:
+        """Tools whose English name or title sounds the same to Japanese ears (`zira`), or is the same but for letters
+        that are doubled (`zomm`)."""
+        query = loose(word)
+        if len(query) >= _LEAST_NAME and query.isascii():
+            for form in _forms_of_name(query):
+                yield from self._names.get(form, ())
+
+    def read_alike(self, query: str) -> Iterator[str]:
+        """Keys with kanji that are read as `query` is: in kana (`きんたい`), or with other kanji (`勤待`)."""
+        if query.isascii() or len(query) < _LEAST_READ:
+            return
+        if not self._by_first_sound:
+            for key in filter(has_kanji, self.keys):
+                for kana in first_sounds(key):
+                    self._by_first_sound.setdefault(kana, []).append(key)
+        near = {key: None for kana in first_sounds(query) for key in self._by_first_sound.get(kana, ())}
+        kanji = sum(map(has_kanji, query))
+        # A kanji is one kana or more; in kana alone one kanji says too little.
+        for key in near:
+            fits = len(key) == len(query) if kanji == len(query) else len(key) <= len(query)
+            if fits and key != query and read_alike(query, key) and (kanji or sum(map(has_kanji, key)) > 1):
+                yield key
+
     def cut_short(self, query: str) -> Iterator[str]:
-        """Words that people say the beginning of (`コンフル`), but no word before another one (`ビジネス`)."""
+        """Words that people say the beginning of (`コンフル`), but no word before another one (`ビジネス`), unless that
+        leads to the same (`スプレッド`)."""
         for place in range(bisect_left(self._single, query), len(self._single)):
             word = self._single[place]
             if not word.startswith(query):
                 return
-            if len(query) < len(word) <= 2 * len(query) and word[len(query) :] not in self.words:
+            rest = self.words.get(word[len(query) :], {})
+            if len(query) < len(word) <= 2 * len(query) and (not rest or rest.keys() >= self.words[word].keys()):
                 yield word
+
+    def begin_with(self, start: str) -> Iterator[str]:
+        """Words of one run that begin so."""
+        for place in range(bisect_left(self._single, start), len(self._single)):
+            if not self._single[place].startswith(start):
+                return
+            yield self._single[place]
 
     def _learn(self, entry: Entry) -> Iterator[str]:
         """Yields the words that are one run."""
@@ -81,10 +124,16 @@ class WordIndex:
         for word in (entry.name, entry.title, *entry.hints):
             yield from self._add(word, tool)
         for name in (entry.name, entry.title):
+            for form in _forms_of_name(loose(name)):
+                self._names.setdefault(form, []).append(tool)
+            if initials := _initials(name):
+                self._add_form(initials, tool, LESS)
             for part in runs(name):
                 if len(part) >= _least_part(part):
                     self._add_form(part, tool, PART)
         for category in entry.categories:
+            if initials := _initials(category.name):
+                self._add_form(initials, Target(category.name, entry.name), LESS)
             for word in (category.name, category.title, *category.hints):
                 yield from self._add(word, Target(category.name, entry.name))
 
@@ -129,6 +178,21 @@ def _spoken(entries: Sequence[Entry]) -> dict[str, set[str]]:
         for word, heard in english:
             found.setdefault(word, set()).update(spoken for spoken, other in katakana if sounds_alike(heard, other))
     return found
+
+
+def _forms_of_name(name: str) -> Iterator[str | Sound]:
+    """What two loosened English names have in common that are soon taken for each other."""
+    if name.isascii() and name.isalpha():
+        yield _DOUBLED.sub(r"\1", name)
+        if (heard := sound(name)).length > 1:
+            yield heard
+
+
+def _initials(name: str) -> str:
+    """Of a name of several words (`BigQuery`, `merge_requests`); with a vowel they are soon another word."""
+    words = _WORD_OF_NAME.findall(name)
+    found = "".join(word[0] for word in words).lower()
+    return found if len(words) > 1 and "".join(words) == _MARK.sub("", name) and not _VOWEL.search(found) else ""
 
 
 def _least_part(part: str) -> int:

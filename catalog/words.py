@@ -1,7 +1,7 @@
 """How words are compared when looking for what somebody meant: more generously than names are (T5, T6).
 
 Beyond NFKC and case, hiragana is katakana, small kana are large, `ヴァ` is `バ`, `フォ` is `ホ`, and long vowels
-(`メール`, `メイル`), blanks and joining marks are nothing.
+(`メール`, `メイル`), blanks, joining marks and those around a word (`「slack」`) are nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from catalog.fold import fold
 
 _KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
-_DROPPED = dict.fromkeys(map(ord, "ー‐‑–—―~〜 _-.・･/\\'’&@"))
+_DROPPED = dict.fromkeys(map(ord, "ー‐‑–—―~〜 _-.・･/\\'’&@" + '"“”‘`「」『』【】〔〕〈〉《》[]{}<>*!?、。'))
 _LARGE = {ord(small): ord(large) for small, large in zip("ァィゥェォッャュョヮ", "アイウエオツヤユヨワ", strict=True)}
 _TABLE: dict[int, int | None] = {
     **{code: _LARGE.get(katakana, katakana) for code, katakana in _KATAKANA.items()},
@@ -28,6 +28,7 @@ _KANJI = "㐀-䶿一-鿿々〆豈-﫿"
 _HAS_KANJI = re.compile(f"[{_KANJI}]")
 # A run of one script; hiragana between other scripts are particles, so they are runs of their own.
 _RUN = re.compile(f"[a-z0-9]+|[ァ-ヺー]+|[{_KANJI}]+|[ぁ-ゖー]+|[^\\W_]+")
+_KATAKANA_ALONE = re.compile("[ァ-ヺー]+")
 _PLURAL = re.compile(r"[a-z0-9]{2,}[^s]s\Z")
 
 _PARTICLES = frozenset(("の", "へ", "に", "で", "を", "と", "が", "は", "への", "での", "との", "から", "からの"))
@@ -69,6 +70,17 @@ def _runs(folded: str) -> tuple[str, ...]:
 
 def is_hiragana(piece: str) -> bool:
     return "ぁ" <= piece[0] <= "ゖ"
+
+
+def is_katakana(text: str) -> bool:
+    """Alone, with long vowels or without; half-width too."""
+    return _KATAKANA_ALONE.fullmatch(fold(text)) is not None
+
+
+def is_clip(clip: str, word: str) -> bool:
+    """Whether a loosened `clip` is what is said of the beginning of `word`, whose kana may be left out in between."""
+    rest = iter(word[: len(clip) + 2])
+    return word[0] == clip[0] and all(kana in rest for kana in clip)
 
 
 def joined(pieces: Iterable[str]) -> str:

@@ -113,11 +113,12 @@ TEXT = """\
       - name: tavern
         kind: mcp
         title: Tavern
-        hints: [タバーン, 台帳管理ツール]
+        hints: [タバーン, タバーンカンパニー, 台帳管理ツール]
         categories:
           - {name: ledgers, title: 台帳, hints: [タバーンの帳簿]}
           - {name: stone_requests, title: 切り出しの依頼}
           - {name: maps, title: 台帳の地図}
+          - {name: reports, title: レポート}
         operations: []
       - {name: deputy, kind: mcp, title: Tavern代行}
       - name: other
@@ -136,6 +137,14 @@ FOUND = (
     # name, category, what is suggested first
     ("タバーン", None, "tavern"),
     ("タバーンの台帳", None, "tavern の ledgers"),
+    ("タバレポ", None, "tavern の reports"),
+    ("タバーンカンパ", None, "tavern"),
+    ("「tavern」", None, "tavern"),
+    ("tabern", None, "tavern"),
+    ("tavvernn", None, "tavern"),
+    ("だいちょう", None, "tavern の ledgers"),
+    ("台張", None, "tavern の ledgers"),
+    ("ＳＲ", None, "tavern の stone_requests"),
     ("tavern台帳一覧", None, "tavern の ledgers"),
     ("切り出し依頼", None, "tavern の stone_requests"),
     ("切り出し", "依頼", "tavern の stone_requests"),
@@ -161,6 +170,7 @@ def test_words_of_any_catalog_are_found(catalog: Catalog, name: str, category: s
     [
         ("元帳", "tavern の ledgers"),  # another tool's word for its category of that name
         ("SR", "tavern の stone_requests"),
+        ("きり出しのいらい", "tavern の stone_requests"),
         ("stone-request", "tavern の stone_requests"),
         ("マップ", "tavern の maps"),
         ("帳簿", "tavern の ledgers"),
@@ -189,5 +199,6 @@ def test_nothing_is_surely_meant_by_nothing(catalog: Catalog) -> None:
         "tavern の ledgers",
         "tavern の stone_requests",
         "tavern の maps",
+        "tavern の reports",
     )
     assert WordIndex(()).words == {}
