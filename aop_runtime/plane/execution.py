@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -50,20 +51,25 @@ class Clock:
 async def execute(tool: Tool, arguments: Mapping[str, Json], context: ToolContext, clock: Clock) -> Output:
     """Raises ToolFailure, and what a handler should not raise.
 
-    A read that failed outside is tried again, a few times. A write is tried again once, and only with an idempotency
-    key: the server then finds the first try by it. A write without one that broke off has an unknown outcome.
+    A read that failed outside is tried again, a few times, unless the other side asks for a longer pause than we make.
+    A write is tried again once, and only with an idempotency key: the server then finds the first try by it. A write
+    without one that broke off has an unknown outcome.
     """
     spec = tool.spec
     keyed = spec.effect == "write" and spec.idempotency_argument is not None
     most = MOST_READS if spec.effect == "read" and not tool.inner else 2 if keyed else 1
+    unknown = False
     for attempt in range(1, most + 1):
         try:
             return await _once(tool, arguments, context, clock)
         except ToolFailure as failure:
-            again = failure.code in _AGAIN and (spec.effect == "read" or keyed)
+            # What the second try says of itself does not tell what became of the first.
+            unknown = failure.unknown_outcome = unknown or failure.unknown_outcome
+            pause_s = _pause(failure, attempt)
+            again = failure.code in _AGAIN and (spec.effect == "read" or keyed) and pause_s <= LONGEST_PAUSE_S
             if not again or attempt == most:
                 raise
-            await asyncio.sleep(_pause(failure, attempt))
+            await asyncio.sleep(pause_s)
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
@@ -91,8 +97,9 @@ async def _once(tool: Tool, arguments: Mapping[str, Json], context: ToolContext,
 def _pause(failure: ToolFailure, attempt: int) -> float:
     """Seconds: what the other side asked for, or longer each time."""
     asked = failure.details.get("retry_after_s")
-    pause = float(asked) if isinstance(asked, int | float) and not isinstance(asked, bool) else 0.2 * 4 ** (attempt - 1)
-    return min(max(pause, 0.0), LONGEST_PAUSE_S)
+    if isinstance(asked, int | float) and not isinstance(asked, bool) and math.isfinite(asked):
+        return max(float(asked), 0.0)
+    return 0.2 * 4.0 ** (attempt - 1)
 
 
 class Stopwatch:

@@ -6,9 +6,10 @@
         when: {channel_id: "#incident-*"}
       - deny: "*.delete_*"
 
-A pattern stands for a whole text, `*` for any part of it. The most specific rule that fits decides, wherever it stands
-in the file: first by how many arguments it looks at, then by how many characters its patterns name. Of equally specific
-ones the strictest does. Without a rule that fits, the tool's own contract decides.
+A pattern stands for a whole text, `*` for any part of it. Of the rules that fit, one yields to another that is more
+specific, wherever they stand in the file: that fits a part of the calls that it fits, and no others. Of those that do
+not yield the strictest decides, so a broad prohibition is lifted only by a rule within it. Without a rule that fits,
+the tool's own contract decides.
 """
 
 from __future__ import annotations
@@ -61,9 +62,11 @@ class Rule(BaseModel):
     def pattern(self) -> str:
         return self.allow or self.ask or self.deny or ""
 
-    @property
-    def specificity(self) -> tuple[int, int]:
-        return len(self.when), sum(len(pattern.replace("*", "")) for pattern in (self.pattern, *self.when.values()))
+    def within(self, other: Rule) -> bool:
+        """Whether it is at least as specific: whatever its patterns fit, the other's patterns fit too."""
+        return covers(other.pattern, self.pattern) and all(
+            name in self.when and covers(pattern, self.when[name]) for name, pattern in other.when.items()
+        )
 
     def fits(self, address: str, arguments: Mapping[str, Json]) -> bool:
         """Of several values (a list) an allowing rule must fit all, the others one: none slips through in a list."""
@@ -102,7 +105,7 @@ class Rules:
     def verdict(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> Verdict:
         fitting = [rule for rule in self.rules if rule.fits(spec.address, arguments)]
         if fitting:
-            best = max(fitting, key=lambda rule: (rule.specificity, _STRICTNESS[rule.action]))
+            best = _decisive(fitting)
             if spec.confirmation == "always" and best.action == "allow":
                 return Verdict("ask", "the tool is always asked for")
             return Verdict(best.action, f"rule: {best}")
@@ -111,6 +114,14 @@ class Rules:
         if spec.confirmation == "never" or spec.effect == "read":
             return Verdict("allow", "reads" if spec.effect == "read" else "the tool is never asked for")
         return Verdict("ask", "writes are asked for")
+
+
+def _decisive(fitting: Sequence[Rule]) -> Rule:
+    """The strictest of those that yield to no other. There is at least one."""
+    for rule in sorted(fitting, key=lambda rule: -_STRICTNESS[rule.action]):
+        if not any(other.within(rule) and not rule.within(other) for other in fitting):
+            return rule
+    raise AssertionError("unreachable: being more specific goes round in no circle")
 
 
 def strictest(verdicts: Sequence[Verdict]) -> Verdict:
@@ -133,6 +144,12 @@ def matches(pattern: str, text: str) -> bool:
             return False
         place = found + len(part)
     return True
+
+
+def covers(wide: str, narrow: str) -> bool:
+    """Whether every text that `narrow` matches is matched by `wide`. A star stands for letters that no pattern names,
+    so only a star can take its place."""
+    return matches(wide, narrow)
 
 
 def _texts(value: Json) -> list[str]:

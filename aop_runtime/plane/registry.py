@@ -85,8 +85,11 @@ class Registry:
 
 
 def _once(tools: Sequence[Tool]) -> list[Tool]:
-    """Two grants may name one operation (`drive` beside all of the tool): it is one tool."""
-    return list({(tool.spec.tool, tool.spec.operation): tool for tool in reversed(tools)}.values())[::-1]
+    """Two grants may name one operation (`drive` beside all of the tool): it is one tool. A hand-over is another one,
+    whatever its name."""
+    return list({(tool.spec.tool, tool.spec.operation, bool(tool.inner)): tool for tool in reversed(tools)}.values())[
+        ::-1
+    ]
 
 
 def offers(tools: Sequence[Tool], *, truncated: bool) -> list[Offer]:

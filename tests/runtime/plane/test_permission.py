@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aop_runtime.plane.permission import Rule, Rules, RulesFault, Verdict, matches, read_rules, strictest
+from aop_runtime.plane.permission import Rule, Rules, RulesFault, Verdict, covers, matches, read_rules, strictest
 from aop_runtime.plane.spec import ToolSpec
 
 from .given import TEXT, rules
@@ -62,7 +62,7 @@ def test_the_order_in_the_file_decides_nothing(
 
 
 @given(st.lists(made, min_size=1, max_size=6), arguments)
-def test_the_most_specific_rule_decides_and_of_equals_the_strictest(
+def test_a_rule_yields_to_a_more_specific_one_and_of_the_rest_the_strictest_decides(
     given_rules: list[Rule], values: dict[str, object]
 ) -> None:
     """Among those that fit."""
@@ -71,9 +71,52 @@ def test_the_most_specific_rule_decides_and_of_equals_the_strictest(
     if not fitting:
         assert verdict.action == "ask"
         return
-    top = max(rule.specificity for rule in fitting)
-    best = [rule.action for rule in fitting if rule.specificity == top]
-    assert verdict.action == max(best, key=["allow", "ask", "deny"].index)
+    standing = [
+        rule.action for rule in fitting if not any(other.within(rule) and not rule.within(other) for other in fitting)
+    ]
+    assert verdict.action == max(standing, key=["allow", "ask", "deny"].index)
+
+
+@given(st.lists(made, max_size=6), made, arguments)
+def test_a_further_prohibition_never_loosens(given_rules: list[Rule], further: Rule, values: dict[str, object]) -> None:
+    """And a further rule that does not fit changes nothing."""
+    before = Rules(tuple(given_rules)).verdict(spec(), values)  # type: ignore[arg-type]
+    after = Rules((*given_rules, further)).verdict(spec(), values)  # type: ignore[arg-type]
+    if not further.fits("a.ab", values):  # type: ignore[arg-type]
+        assert after == before
+    elif further.action == "deny":
+        assert strictest([after, before]).action == after.action
+
+
+@given(patterns, patterns, st.lists(texts, max_size=20))
+def test_a_pattern_within_another_matches_nothing_else(wide: str, narrow: str, tried: list[str]) -> None:
+    """For any text; and where it is not within, there is a text that tells them apart."""
+    if covers(wide, narrow):
+        assert all(matches(wide, text) for text in tried if matches(narrow, text))
+    else:
+        telling = narrow.replace("*", "\u2603")
+        assert matches(narrow, telling)
+        assert not matches(wide, telling)
+
+
+@pytest.mark.parametrize(
+    ("given_rules", "operation", "values", "action"),
+    [
+        ([{"deny": "*"}, {"allow": "a.send"}], "send", {}, "allow"),
+        ([{"deny": "*.delete_*"}, {"allow": "a.*"}], "delete_all", {}, "deny"),
+        ([{"deny": "*.delete_*"}, {"allow": "a.*"}, {"allow": "a.delete_draft"}], "delete_draft", {}, "allow"),
+        ([{"deny": "a.send"}, {"allow": "*", "when": {"to": "*"}}], "send", {"to": "x"}, "deny"),
+        ([{"ask": "a.*"}, {"allow": "a.send", "when": {"to": "#in-*"}}], "send", {"to": "#in-1"}, "allow"),
+        ([{"ask": "a.*"}, {"allow": "a.send", "when": {"to": "#in-*"}}], "send", {"to": "#out"}, "ask"),
+        ([{"allow": "a.send"}, {"deny": "a.send", "when": {"to": "#out"}}], "send", {"to": "#out"}, "deny"),
+        ([{"allow": "a.send"}, {"ask": "a.send"}], "send", {}, "ask"),
+    ],
+)
+def test_broad_prohibitions_are_lifted_only_from_within(
+    given_rules: list[dict[str, object]], operation: str, values: dict[str, object], action: str
+) -> None:
+    """The examples of the documentation."""
+    assert rules(*given_rules).verdict(spec(operation), values).action == action  # type: ignore[arg-type]
 
 
 @given(st.lists(made, max_size=6), arguments)

@@ -101,25 +101,35 @@ def test_descriptions_are_filled_and_may_be_rewritten() -> None:
     assert described[:2] == ["in here!", "costs ${folder}!"]
 
 
-@given(
-    st.lists(
-        st.tuples(st.text(max_size=70), st.text(max_size=70) | st.sampled_from(["send", "検索", "a.b", "read_result"])),
-        max_size=8,
-        unique=True,
-    )
-)
-def test_names_are_fit_unique_and_the_same_each_time(pairs: list[tuple[str, str]]) -> None:
+FIT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+words = st.text(max_size=70) | st.sampled_from(["send", "検索", "a.b", "read_result", "a__b", "a", "b", "2fa", "-"])
+
+
+@given(st.lists(st.tuples(words, words), max_size=8, unique=True), st.booleans())
+def test_names_are_fit_unique_and_the_same_each_time(pairs: list[tuple[str, str]], handed: bool) -> None:
     """Whatever tools and operations are called; a name that is fit and nobody else's stays."""
     ops = Ops()
     tools = [ops.tool(operation, tool=tool) for tool, operation in pairs]
+    if handed and pairs:
+        # A hand-over that is called like an operation of its tool.
+        tools.append(ops.tool(pairs[0][1], tool=pairs[0][0], inner=(tools[0],)))
     names = [tool.spec.name for tool in named(tools, taken=("read_result",))]
-    assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in names)
+    assert len({*names, "read_result"}) == len(names) + 1
+    assert all(FIT.fullmatch(name) for name in names)
     assert names == [tool.spec.name for tool in named(tools, taken=("read_result",))]
-    for (_, operation), name in zip(pairs, names, strict=True):
-        alone = [other for _, other in pairs].count(operation) == 1 and operation != "read_result"
-        if alone and re.fullmatch(r"[A-Za-z0-9_-]{1,64}", operation):
+    operations = [tool.spec.operation for tool in tools]
+    for operation, name in zip(operations, names, strict=True):
+        if operations.count(operation) == 1 and operation != "read_result" and FIT.fullmatch(operation):
             assert name == operation
+
+
+def test_a_hand_over_is_not_the_operation_of_its_name() -> None:
+    """Both are offered."""
+    ops = Ops()
+    send = ops.tool("send", "write")
+    source = Given("crm", [send, ops.tool("send", inner=(send,))])
+    tools = tools_of(Registry([source], model="m:x"), phase(mcp("crm", "send")))
+    assert len({tool.spec.name for tool in tools}) == 3
 
 
 def test_a_batch_runs_the_phases_tools_and_no_batch() -> None:
@@ -133,12 +143,32 @@ def test_a_batch_runs_the_phases_tools_and_no_batch() -> None:
     calls = [{"tool": "find", "arguments": {"text": "a"}}, {"tool": "send", "arguments": {"text": "b"}}]
     envelope = asyncio.run(on.call(ToolCall("1", "batch", {"calls": calls})))
     assert isinstance(envelope.structured, list)
-    results = [json.loads(str(result)) for result in envelope.structured]
-    assert [result["ok"] for result in results] == [True, False]
+    results = [(result["ok"], result.get("untrusted_data_from")) for result in envelope.structured]  # type: ignore[call-overload,index,union-attr]
+    assert results == [(True, "find"), (False, None)]
     assert [name for name, _ in ops.done] == ["find"]
     nested = asyncio.run(on.call(ToolCall("2", "batch", {"calls": [{"tool": "batch", "arguments": {}}]})))
     assert nested.error is not None
     assert nested.error.code == "invalid_input"
+
+
+def test_a_batch_says_how_to_read_on(tmp_path: Path) -> None:
+    """In the result of a call that was cut, and in its own."""
+
+    async def act(arguments: object, context: object) -> str:
+        return "x" * 500
+
+    ops = Ops()
+    made = [ops.tool("find", act=act, output_limit=400), ops.tool("look", act=act)]
+    registry = Registry([Given("crm", made)], model="m:x", features=frozenset({"batch"}))
+    on = plane(tools_of(registry, phase(mcp("crm", "find", "look"))), folder=tmp_path)
+    calls = [{"tool": name, "arguments": {"text": ""}} for name in ("find", "look")]
+    envelope = asyncio.run(on.call(ToolCall("c", "batch", {"calls": calls})))
+    assert envelope.truncation is not None
+    whole = json.loads((tmp_path / envelope.truncation.path).read_text())
+    (identity,) = re.findall(r"with result '([^']+)'", whole[0]["truncated"]["read_on"])
+    part = asyncio.run(on.call(ToolCall("r", "read_result", {"result": identity, "offset": 450})))
+    assert part.content == "x" * 50
+    assert whole[1]["content"] == "x" * 500
 
 
 def test_a_result_that_was_cut_can_be_read_on(tmp_path: Path) -> None:
