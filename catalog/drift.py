@@ -61,6 +61,11 @@ class Drift:
     changes: tuple[ArgumentChange, ...] = ()
 
     @property
+    def target(self) -> str:
+        """As `aop catalog approve` takes it: `TOOL` or `TOOL/OPERATION`."""
+        return f"{self.tool}/{self.operation}" if self.operation else self.tool
+
+    @property
     def arguments(self) -> tuple[str, ...]:
         """The names of the arguments that changed, each once; none for a change of the operation as a whole."""
         return tuple(dict.fromkeys(change.argument for change in self.changes if change.argument))
@@ -89,7 +94,8 @@ def compare(
         return (Drift(tool, "", "operations-unknown"),) if before else ()
     present = {facts.name: facts for facts in now}
     gone = [facts for facts in before if facts.name not in present]
-    added = [] if listed is None else [facts for facts in now if facts.name not in listed]
+    known = None if listed is None else frozenset(listed)
+    added = [] if known is None else [facts for facts in now if facts.name not in known]
     renamed = _renamed(gone, added) if gone and added else {}
     found: list[Drift] = []
     for facts in before:

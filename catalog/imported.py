@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +18,7 @@ from catalog.definition import ToolDefinition
 from catalog.errors import MAX_BYTES, CatalogError
 from catalog.fold import fold
 from catalog.live import Limits, ListedTool, Listing, ServerFault
-from catalog.nodes import MAX_DEPTH, MAX_DIGITS, Fault, Json
+from catalog.nodes import MAX_DEPTH, MAX_DIGITS, Fault, Json, deeper, walk
 from catalog.reading import read_file
 from catalog.writing import replace_file, sweep
 from catalog.yaml_reader import read_yaml
@@ -80,7 +79,7 @@ def _operation(tool: ListedTool) -> Json:
 def _check_size(tool: ListedTool, limits: Limits) -> None:
     """Raises ServerFault, before anything walks over the schema by recursion."""
     schemas: list[Json] = [tool.input_schema, tool.output_schema]
-    if _deeper(schemas, MAX_DEPTH - _LEVELS_ABOVE):
+    if deeper(schemas, MAX_DEPTH - _LEVELS_ABOVE):
         raise ServerFault("server-schema-deep", tool=tool.name, limit=MAX_DEPTH - _LEVELS_ABOVE)
     try:
         size = len(json.dumps([tool.name, tool.description, *schemas], allow_nan=False).encode())
@@ -90,27 +89,8 @@ def _check_size(tool: ListedTool, limits: Limits) -> None:
     if size > limits.schema_bytes:
         raise ServerFault("server-schema-large", tool=tool.name, limit=limits.schema_bytes)
     largest = 10 ** (MAX_DIGITS - 1) - 1  # and a sign
-    if any(isinstance(value, int) and abs(value) > largest for value in _values(schemas)):
+    if any(isinstance(value, int) and abs(value) > largest for value, _ in walk(schemas)):
         raise ServerFault("server-wrong-list", detail=f"{tool.name}: a number of more than {MAX_DIGITS} digits")
-
-
-def _deeper(value: Json, levels: int) -> bool:
-    return any(depth > levels for _, depth in _walk(value))
-
-
-def _values(value: Json) -> Iterator[Json]:
-    return (current for current, _ in _walk(value))
-
-
-def _walk(value: Json) -> Iterator[tuple[Json, int]]:
-    """Every value within and how deep it stands, without recursion."""
-    pending: list[tuple[Json, int]] = [(value, 0)]
-    while pending:
-        current, depth = pending.pop()
-        yield current, depth
-        if isinstance(current, dict | list):
-            inner = current.values() if isinstance(current, dict) else current
-            pending += [(entry, depth + 1) for entry in inner]
 
 
 def file_name(server: str) -> str:

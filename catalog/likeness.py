@@ -16,15 +16,20 @@ ENOUGH: Final = 0.65
 """From 0 to 1: how alike two must be."""
 
 _MOST_COMPARED: Final = 40_000
+_LONGEST: Final = 200
 
 
 def pair(gone: Sequence[Facts], added: Sequence[Facts]) -> dict[str, Facts]:
     """By the name that went: each at most once, the most alike first. None where there is too much to compare."""
     if len(gone) * len(added) > _MOST_COMPARED:
         return {}
-    scored = sorted(
-        ((-alike(old, new), old.name, new.name) for old in gone for new in added if alike(old, new) >= ENOUGH),
+    arguments = {facts.schema: _arguments(facts.schema) for facts in (*gone, *added)}
+    likenesses = (
+        (alike(old, new, arguments[old.schema], arguments[new.schema]), old.name, new.name)
+        for old in gone
+        for new in added
     )
+    scored = sorted((-likeness, old, new) for likeness, old, new in likenesses if likeness >= ENOUGH)
     by_name = {facts.name: facts for facts in added}
     found: dict[str, Facts] = {}
     for _, old, new in scored:
@@ -33,20 +38,22 @@ def pair(gone: Sequence[Facts], added: Sequence[Facts]) -> dict[str, Facts]:
     return found
 
 
-def alike(old: Facts, new: Facts) -> float:
-    """Names and arguments count alike; the very same arguments (with some) need only a faint likeness of names."""
+def alike(old: Facts, new: Facts, took: Mapping[str, str], takes: Mapping[str, str]) -> float:
+    """Names and arguments count alike; the very same arguments (with some) need only a faint likeness of names.
+
+    `took`, `takes`: the types of their arguments, by name.
+    """
     names = name_likeness(old.name, new.name)
-    arguments = _arguments(old.schema), _arguments(new.schema)
-    if not arguments[0] and not arguments[1]:
+    if not took and not takes:
         same = old.description == new.description
         return max(names, 0.5 + names / 2) if same else names
-    shared = arguments[0].items() & arguments[1].items()
-    overlap = len(shared) / len({*arguments[0].items()} | {*arguments[1].items()})
+    overlap = len(took.items() & takes.items()) / len(took.items() | takes.items())
     return (names + overlap) / 2 if overlap < 1 else 0.55 + 0.45 * names
 
 
 def name_likeness(old: str, new: str) -> float:
-    """Of two names, their words in any order: `send_message`, `message-send`."""
+    """Of two names, their words in any order: `send_message`, `message-send`. What is longer than names are is cut."""
+    old, new = old[:_LONGEST], new[:_LONGEST]
     return token_sort_ratio(old.replace("_", " "), new.replace("_", " "), processor=default_process) / 100
 
 

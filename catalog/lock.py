@@ -6,6 +6,7 @@ JSON, because every compile reads it. It is read strictly; where it is wrong, it
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,11 +20,13 @@ from catalog.drift import digest as digest_of
 from catalog.errors import MAX_BYTES, CatalogError
 from catalog.fold import fold
 from catalog.model import Effect
-from catalog.nodes import Json
+from catalog.nodes import MAX_DEPTH, Json, deeper
 from catalog.own import LOCK_FILE
 from catalog.reading import read_file
 
 VERSION: Final = 1
+
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 Policy: TypeAlias = Literal["warn", "approve", "block"]
 """What a drift means: a warning; an error until it is approved; an error that nobody can approve."""
@@ -99,7 +102,10 @@ def read_lock(path: Path) -> Lock | None:
 def lock_of(path: Path, content: bytes) -> Lock:
     """Raises CatalogError."""
     try:
-        value: Json = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_no_constant)
+        text = content.decode("utf-8-sig")
+        value: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        if "\\ud" in text.lower():  # half of a surrogate pair is no character: encoding it raises
+            json.dumps(value, ensure_ascii=False).encode()
         return _lock(value)
     except (ValueError, RecursionError):
         from catalog.lock_faults import fault_in  # noqa: PLC0415 — reads it again, slowly, for the line
@@ -180,8 +186,15 @@ class _Place:
         for word in allowed:
             if self.value == word:
                 return word
-        expected = " | ".join(allowed)
-        raise Wrong(self.at, "value-wrong", where=self.where, value=str(self.value), expected=expected)
+        raise self.not_one_of(" | ".join(allowed))
+
+    def not_one_of(self, expected: str) -> Wrong:
+        return Wrong(self.at, "value-wrong", where=self.where, value=json.dumps(self.value), expected=expected)
+
+    def digest(self) -> str:
+        if not _SHA256.fullmatch(self.text()):
+            raise self.not_one_of("sha256")
+        return self.text()
 
 
 def _type_name(value: Json) -> str:
@@ -197,12 +210,17 @@ def _lock(value: Json) -> Lock:
     root = _Place(value)
     version = root.entries().get("version")
     if version is not None and (version.value != VERSION or isinstance(version.value, bool)):
-        raise Wrong(version.at, "lock-version", supported=VERSION, value=str(version.value))
+        raise Wrong(version.at, "lock-version", supported=VERSION, value=json.dumps(version.value))
     top = root.closed(("version", "documents", "policy", "tools"))
     given = top["policy"].closed((), KINDS)
     policy: dict[Kind, Policy] = dict(DEFAULT_POLICY)
     policy |= {kind: given[kind].choice(POLICIES) for kind in KINDS if kind in given}
     tools = [_tool(name, place, policy) for name, place in top["tools"].entries().items()]
+    names: dict[str, str] = {}
+    for tool in tools:
+        other = names.setdefault(fold(tool.name), tool.name)
+        if other != tool.name:
+            raise Wrong(("tools", tool.name), "lock-twice", name=tool.name, other=other)
     return Lock(top["documents"].texts(), policy, tuple(sorted(tools, key=lambda tool: tool.name)))
 
 
@@ -220,15 +238,17 @@ def _operation(name: str, place: _Place) -> Facts:
     schema = entries["input_schema"]
     if schema.value is not None and not isinstance(schema.value, dict):
         raise schema.wrong("mapping")
+    if deeper(schema.value, MAX_DEPTH):
+        raise Wrong(schema.at, "too-deep", limit=MAX_DEPTH)
     text = "" if schema.value is None else json.dumps(
         schema.value, ensure_ascii=False, sort_keys=True, separators=(",", ":")
     )  # fmt: skip
-    if entries["schema_sha256"].text() != digest_of(text):
+    if entries["schema_sha256"].digest() != digest_of(text):
         raise Wrong(entries["schema_sha256"].at, "lock-digest", where=place.where)
     return Facts(
         name,
         None if category.value is None else category.text(),
         entries["effect"].choice(_EFFECTS),
-        entries["description_sha256"].text(),
+        entries["description_sha256"].digest(),
         text,
     )

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from catalog.drift import KINDS, Facts
-from catalog.lock import VERSION, Lock, LockedTool
+from catalog.errors import CatalogError
+from catalog.lock import VERSION, Lock, LockedTool, read_lock
 from catalog.nodes import Json
+from catalog.reading import read_file
 from catalog.writing import replace_file, sweep
 
 _compact = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(", ", ": ")).encode
@@ -26,14 +28,17 @@ def write_lock(lock: Lock) -> str:
     return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
-def store_lock(path: Path, lock: Lock) -> bool:
-    """Whole or not at all; False where the file says the same already. Raises OSError."""
+def store_lock(path: Path, lock: Lock, before: Lock | None) -> bool:
+    """Whole or not at all; False where the file says the same already. `before`: what it was made from.
+
+    Raises OSError; CatalogError where the file is not that any more, because what somebody else accepted meanwhile
+    would be lost.
+    """
     content = write_lock(lock).encode()
-    try:
-        if path.read_bytes() == content:
-            return False
-    except FileNotFoundError:
-        pass
+    if read_lock(path) != before:
+        raise CatalogError(str(path), None, "lock-changed")
+    if before is not None and read_file(str(path), len(content) + 1) == content:
+        return False
     sweep(path.parent)
     replace_file(path, content)
     return True

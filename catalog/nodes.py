@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,6 +12,21 @@ MAX_DIGITS = 300
 """Characters of a number."""
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+
+def walk(value: Json) -> Iterator[tuple[Json, int]]:
+    """Every value within and how deep it stands, without recursion."""
+    pending: list[tuple[Json, int]] = [(value, 0)]
+    while pending:
+        current, depth = pending.pop()
+        yield current, depth
+        if isinstance(current, dict | list):
+            inner = current.values() if isinstance(current, dict) else current
+            pending += [(entry, depth + 1) for entry in inner]
+
+
+def deeper(value: Json, levels: int) -> bool:
+    return any(depth > levels for _, depth in walk(value))
 
 
 class Fault(Exception):

@@ -41,17 +41,12 @@ def emit_json(rows: Sequence[Row], **more: object) -> None:
     print_json({"drift": [_dict(row) for row in rows], **more})
 
 
-def target(drift: Drift) -> str:
-    """As `aop catalog approve` takes it."""
-    return f"{drift.tool}/{drift.operation}" if drift.operation else drift.tool
-
-
 def _lines(row: Row, lang: Lang) -> Iterator[str]:
     drift = row.drift
     what = LANGUAGES[lang].changes[drift.kind]
     if drift.now:
         what = say("drift.now", lang, what=what, now=drift.now)
-    yield f"{target(drift)}: {what} ({drift.kind}, {row.policy})"
+    yield f"{drift.target}: {what} ({drift.kind}, {row.policy})"
     if row.between == "catalog-server":
         yield f"    {say('drift.catalog-server', lang)}"
     for change in drift.changes:

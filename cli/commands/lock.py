@@ -35,7 +35,7 @@ def run(names: Sequence[str], setting: Setting, *, json: bool) -> int:
     used = project.uses.operations()
     drifts = [drift for drift, _ in project.drifts]
     lock = renew(project.lock, project.names, used, project.catalog.tool, drifts)
-    written = store_lock(PATH, lock)
+    written = store_lock(PATH, lock, project.lock)
     policy = lock.policy
     rows = rows_of(project.drifts, "lock-catalog", policy)
     operations = sum(len(tool.operations) for tool in lock.tools)

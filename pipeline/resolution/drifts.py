@@ -58,13 +58,12 @@ def concerns(drift: Drift, use: Grant | Handover) -> bool:
 
 
 def _finding(drift: Drift, policy: Policy, section: Section) -> Finding:
-    target = f"{drift.tool}/{drift.operation}" if drift.operation else drift.tool
     arguments: tuple[tuple[str, Argument], ...] = (
         ("tool", drift.tool),
         ("operation", drift.operation),
         ("change", drift.kind),
         ("names", (drift.now,) if drift.now else drift.arguments),
-        ("target", target),
+        ("target", drift.target),
     )
     variant = "" if policy == "warn" else policy
     severity: Severity = "warning" if policy == "warn" else "error"

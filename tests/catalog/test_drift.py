@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -111,6 +112,16 @@ def test_unknown_operations() -> None:
     assert compare("x", [], None, [facts("get")]) == ()
     assert compare("x", [], None, None) == ()
     assert kinds(*compare("x", [facts("get")], ["get"], None)) == [("", "operations-unknown")]
+
+
+def test_large_operations_are_compared_in_bounded_time() -> None:
+    """Their arguments are read once, and names longer than names are only in part."""
+    many: dict[str, Json] = {f"argument_{index}": TEXT for index in range(500)}
+    before = [facts(f"old_{index}_{'x' * 5_000}", **many) for index in range(100)]
+    now = [facts(f"new_{index}_{'y' * 5_000}", **many, more=TEXT) for index in range(100)]
+    started = time.process_time()
+    compare("x", before, [entry.name for entry in before], now)
+    assert time.process_time() - started < 10
 
 
 def test_thousands_of_operations_are_compared_in_bounded_time() -> None:

@@ -84,10 +84,23 @@ def test_no_lock_is_none(tmp_path: Path) -> None:
 def test_a_lock_is_stored_whole_and_only_when_it_changed(tmp_path: Path) -> None:
     """Through a file that takes its place."""
     path = tmp_path / "aop.lock"
-    assert store_lock(path, LOCK)
-    assert not store_lock(path, LOCK)
+    assert store_lock(path, LOCK, None)
+    assert not store_lock(path, LOCK, LOCK)
     assert read_lock(path) == LOCK
     assert [entry.name for entry in tmp_path.iterdir()] == ["aop.lock"]
+
+
+def test_what_another_accepted_meanwhile_is_not_lost(tmp_path: Path) -> None:
+    """Two commands at once: the second to write says so, and writes nothing."""
+    path = tmp_path / "aop.lock"
+    first, second = Lock(("a.md",), DEFAULT_POLICY, ()), Lock(("b.md",), DEFAULT_POLICY, ())
+    store_lock(path, LOCK, None)
+    store_lock(path, first, LOCK)
+    for before in (LOCK, None):
+        with pytest.raises(CatalogError) as caught:
+            store_lock(path, second, before)
+        assert caught.value.reason == "lock-changed"
+    assert read_lock(path) == first
 
 
 def test_a_policy_may_leave_kinds_out() -> None:
@@ -113,6 +126,10 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
     ('"category": "notify"', '"category": 1', "type-wrong", '"category"'),
     ('"a": {"type": "string"}', '"a": {"type": "number"}', "lock-digest", '"schema_sha256"'),
     ('"documents": ["docs", "a.md"]', '"documents": ["docs", 1]', "type-wrong", '"documents"'),
+    ('"slack": {', '"ＣＲＭ": {', "lock-twice", '"ＣＲＭ": {'),
+    ('"category": "notify"', '"category": "\\ud800"', "json-syntax", '"category"'),
+    ('"description_sha256": "', '"description_sha256": "\\"x', "value-wrong", '"description_sha256"'),
+    ('"a": {"type": "string"}', '"a": ' + "[" * 70 + "]" * 70, "too-deep", '"a": [['),
     ('"slack": {', '"crm": {', "key-duplicate", '"crm": {\n      "listed": ["list"'),
     ('"version": 1,', '"version": 1,,', "json-syntax", '"version"'),
     ('"version": 1,', "<<<<<<< ours", "json-syntax", "<<<"),
@@ -140,7 +157,17 @@ def test_anything_else_is_refused(content: bytes) -> None:
 
 def test_every_message_is_brought_up_here() -> None:
     """No message for nothing."""
-    assert {reason for _, _, reason, _ in FAULTS} >= set(LOCK_MESSAGES)
+    elsewhere = {"lock-changed"}
+    assert {reason for _, _, reason, _ in FAULTS} | elsewhere >= set(LOCK_MESSAGES)
+
+
+def test_escaped_characters_are_characters() -> None:
+    """Only half of a pair is none."""
+    text = write_lock(LOCK).replace('"category": "notify"', '"category": "\\ud83d\\ude00"')
+    (category,) = {
+        facts.category for tool in lock_of(PATH, text.encode()).tools for facts in tool.operations if facts.category
+    }
+    assert category == "😀"
 
 
 # ----------------------------------------------------------------------------------- making it, accepting into it
