@@ -20,9 +20,8 @@ from aop_runtime.loading import load_procedure
 from aop_runtime.manifest import read_manifest
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.report import Format, Reporter, short, shown
-from aop_runtime.runs.events import Event
 from aop_runtime.runs.folder import Limits, Plan, RunFault, RunFolder, all_runs, new_run_id
-from aop_runtime.runs.journal import Journal, JournalFault
+from aop_runtime.runs.record import JournalFault, read_record
 
 FINISHED: Final = 0
 FAILED: Final = 1
@@ -193,8 +192,7 @@ def status(folder: RunFolder) -> Status:
     """Raises JournalFault."""
     if folder.is_held():
         return "running"
-    with contextlib.closing(Journal(folder.path)) as journal:
-        end = journal.end
+    end = read_record(folder.path).end
     if end is None:
         return "interrupted"
     names: Mapping[str, Status] = {
@@ -223,9 +221,7 @@ def shown_run(folder: RunFolder, console: Console) -> None:
     """All that happened, as it was shown when it did, and what it waits for. Raises Fault."""
     plan = folder.plan()
     reporter = Reporter(console.write, console.form, console.language)
-    with contextlib.closing(Journal(folder.path)) as journal:
-        events: list[Event] = list(journal.events)
-    for event in events:
+    for event in read_record(folder.path).events:
         reporter(folder.run, event)
     if console.form == "text":
         for _, question in pending(folder):

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from aop_runtime.declarations import Phase, Procedure
+from aop_runtime.engine.budget import Budget, LimitReached, Untimed
 from aop_runtime.engine.library import compiled_folder
 from aop_runtime.engine.models import ModelFault, Models
 from aop_runtime.engine.people import AnswerFault
-from aop_runtime.engine.phase import EarlierResult, LimitReached, prompt, run_phase
+from aop_runtime.engine.phase import EarlierResult, prompt, run_phase
 from aop_runtime.engine.script import ScriptFault
 from aop_runtime.loading import ModuleFault, load_procedure
 from aop_runtime.manifest import Manifest, ManifestFault, read_manifest
@@ -35,8 +36,9 @@ from aop_runtime.runs.events import (
     RunStarted,
     RunWaiting,
 )
-from aop_runtime.runs.folder import Plan, RunFault, RunFolder, child_id
+from aop_runtime.runs.folder import Changes, Plan, RunFault, RunFolder, child_id
 from aop_runtime.runs.journal import Journal
+from aop_runtime.runs.record import read_record
 from aop_runtime.sources.protocol import Source, SourceFault
 
 Status = Literal["finished", "waiting", "failed", "cancelled"]
@@ -101,33 +103,56 @@ class Failed(Exception):
     """A run that was called has failed or was cancelled."""
 
 
-async def run(folder: RunFolder, equipment: Equipment, watch: Callable[[str, Event], None]) -> Outcome:
+async def run(
+    folder: RunFolder,
+    equipment: Equipment,
+    watch: Callable[[str, Event], None],
+    *,
+    changes: Changes = Changes(),  # noqa: B008 - immutable
+    budget: Budget | None = None,
+) -> Outcome:
     """Drive it from where it stands to its end, to a question, or to a fault; all three are recorded.
 
+    `changes`: to what it was started with, from now on. `budget`: of the run that called it.
     Raises RunFault when it cannot be driven now, and JournalFault when its record cannot be kept.
     """
     plan = folder.plan()
-    with folder.held(), contextlib.closing(Journal(folder.path, lambda event: watch(folder.run, event))) as journal:
-        match journal.end:
-            case RunFinished() as end:
-                return Outcome("finished", result=end.result)
-            case RunCancelled():
-                raise RunFault(f"the run {folder.run} was cancelled; start the procedure anew")
-            case _:
-                pass
-        try:
-            return await _recorded(folder, plan, equipment, journal, watch)
-        except tuple(_FAULTS) as fault:
-            code = next(code for kind, code in _FAULTS.items() if isinstance(fault, kind))
-            journal.record(RunFailed(code=code, message=str(fault)), durable=True)
-            return Outcome("failed", message=str(fault))
-        except Failed as fault:
-            journal.record(RunFailed(code="called", message=str(fault)), durable=True)
-            return Outcome("failed", message=str(fault))
+    with folder.held():
+        plan = changes.over(read_record(folder.path).changed(plan))
+        shared = budget or Budget(plan.limits, (read_record(one.path) for one in family(folder)))
+
+        def seen(event: Event) -> None:
+            shared.take(event)
+            watch(folder.run, event)
+
+        with contextlib.closing(Journal(folder.path, seen, active=lambda: shared.seconds)) as journal:
+            match journal.end:
+                case RunFinished() as end:
+                    return Outcome("finished", result=end.result)
+                case RunCancelled():
+                    raise RunFault(f"the run {folder.run} was cancelled; start the procedure anew")
+                case _:
+                    pass
+            try:
+                async with contextlib.nullcontext() if budget is not None else shared.timed():
+                    return await _recorded(folder, plan, equipment, journal, watch, changes, shared)
+            except tuple(_FAULTS) as fault:
+                code = next(code for kind, code in _FAULTS.items() if isinstance(fault, kind))
+                journal.record(RunFailed(code=code, message=str(fault)), durable=True)
+                return Outcome("failed", message=str(fault))
+            except Failed as fault:
+                journal.record(RunFailed(code="called", message=str(fault)), durable=True)
+                return Outcome("failed", message=str(fault))
 
 
 async def _recorded(
-    folder: RunFolder, plan: Plan, equipment: Equipment, journal: Journal, watch: Callable[[str, Event], None]
+    folder: RunFolder,
+    plan: Plan,
+    equipment: Equipment,
+    journal: Journal,
+    watch: Callable[[str, Event], None],
+    changes: Changes,
+    budget: Budget,
 ) -> Outcome:
     procedure = load_procedure(folder.procedure)
     manifest = read_manifest(folder.manifest)
@@ -143,8 +168,8 @@ async def _recorded(
             durable=True,
         )
     else:
-        journal.record(RunResumed())
-    driver = _Driver(folder, plan, procedure, manifest, equipment, journal, watch)
+        journal.record(RunResumed(changes=changes))
+    driver = _Driver(folder, plan, procedure, manifest, equipment, journal, watch, budget)
     work = asyncio.ensure_future(driver.phases())
     watcher = asyncio.ensure_future(_cancelled(folder.path / _CANCEL, work))
     try:
@@ -193,6 +218,7 @@ class _Driver:
         equipment: Equipment,
         journal: Journal,
         watch: Callable[[str, Event], None],
+        budget: Budget,
     ) -> None:
         self._folder = folder
         self._plan = plan
@@ -201,7 +227,8 @@ class _Driver:
         self._journal = journal
         self._watch = watch
         self._hooks = tuple(equipment.hooks(folder))
-        self._person = equipment.person(folder)
+        self._budget = budget
+        self._person = Untimed(equipment.person(folder), budget)
         self._state: dict[str, object] = {}
         self._cancelled = asyncio.Event()
         self._registry = Registry(
@@ -249,7 +276,7 @@ class _Driver:
             person=self._person,
         )
         model = self._equipment.models.of("" if phase.number is None else str(phase.number))
-        return await run_phase(place, phase, asked, tools, plane, model, self._journal, self._plan.limits)
+        return await run_phase(place, phase, asked, tools, plane, model, self._journal, self._budget)
 
     async def _called(self, place: int, name: str, asked: str) -> str:
         """Another procedure, as a run with its own record, its own grants and this one's rules."""
@@ -261,7 +288,13 @@ class _Driver:
                 update={"run": child.run, "procedure": name, "input": asked, "callers": callers}
             )
             child.create(plan, compiled, sorted((self._folder.path / "attachments").iterdir()))
-        outcome = await run(child, self._equipment.called(name), self._watch)
+        outcome = await run(
+            child,
+            self._equipment.called(name),
+            self._watch,
+            changes=Changes(model=self._plan.model, script=self._plan.script),
+            budget=self._budget,
+        )
         match outcome:
             case Outcome(status="finished"):
                 return outcome.result
@@ -275,12 +308,15 @@ class _Driver:
         await self._registry.aclose()
 
 
+def family(folder: RunFolder) -> list[RunFolder]:
+    """The run and those that it called, and they called, the innermost first."""
+    called = [path.name for path in folder.runs.glob(f"{folder.run}.*") if (path / "run.json").is_file()]
+    return [*(RunFolder(folder.runs, name) for name in sorted(called, key=len, reverse=True)), folder]
+
+
 def pending(folder: RunFolder) -> Iterator[tuple[RunFolder, Question]]:
     """The questions that a run and those that it called wait for, the innermost first. Raises JournalFault."""
-    names = sorted((path.name for path in folder.runs.glob(f"{folder.run}.*")), key=len, reverse=True)
-    for one in (*[RunFolder(folder.runs, name) for name in names], folder):
-        with contextlib.closing(Journal(one.path)) as journal:
-            for event in journal.events:
-                if event.event == "question-asked" and journal.answered(event.id) is None:
-                    fields = event.model_dump(include=set(Question.__slots__))
-                    yield one, replace(Question(**fields), arguments=fields["arguments"] or {})
+    for one in family(folder):
+        for asked in read_record(one.path).pending:
+            fields = asked.model_dump(include=set(Question.__slots__))
+            yield one, replace(Question(**fields), arguments=fields["arguments"] or {})

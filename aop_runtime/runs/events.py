@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from aop_runtime.runs.envelopes import EnvelopeRecord
+from aop_runtime.runs.folder import Changes
 
 SCHEMA_VERSION: Final = 1
 
@@ -36,6 +37,7 @@ class RunStarted(_Event):
 
 class RunResumed(_Event):
     event: Literal["run-resumed"] = "run-resumed"
+    changes: Changes = Changes()
 
 
 class PhaseStarted(_Event):

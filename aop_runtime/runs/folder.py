@@ -8,17 +8,20 @@ import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from aop_runtime.faults import Fault
 
 _ID: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}(\.[0-9]{1,4}){0,20}")
+_TRIES: Final = 10
+_PAUSE_S: Final = 0.02
 MAX_INPUT: Final = 1024 * 1024
 MAX_ATTACHMENT: Final = 256 * 1024 * 1024
 
@@ -27,15 +30,20 @@ class RunFault(Fault):
     """A run cannot be made, found, or driven now. The message says which, why, and what to do."""
 
 
+class _Held(RunFault):
+    """By another process."""
+
+
 class Limits(BaseModel):
-    """Of a whole run; they do not begin anew when it is resumed."""
+    """Of a run and those that it calls, together; they do not begin anew when it is resumed. `seconds`: at work. The
+    time in which a person is asked does not count."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    requests: int = 200
-    tool_calls: int = 500
-    tokens: int = 5_000_000
-    seconds: float = 3600.0
+    requests: int = Field(default=200, ge=0)
+    tool_calls: int = Field(default=500, ge=0)
+    tokens: int = Field(default=5_000_000, ge=0)
+    seconds: float = Field(default=3600.0, ge=0, allow_inf_nan=False)
 
 
 class Plan(BaseModel):
@@ -58,6 +66,24 @@ class Plan(BaseModel):
     permissions: str | None = None
     plugins: str | None = None
     library: str | None = None
+
+
+class Changes(BaseModel):
+    """What a run goes on with in place of what it was started with."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str | None = None
+    script: str | None = None
+    limits: Limits | None = None
+
+    def over(self, plan: Plan) -> Plan:
+        update: dict[str, object] = {}
+        if self.model is not None:
+            update |= {"model": self.model, "script": self.script}
+        if self.limits is not None:
+            update["limits"] = self.limits
+        return plan.model_copy(update=update)
 
 
 class RunFolder:
@@ -91,7 +117,10 @@ class RunFolder:
             for source in attachments:
                 _attach(source, partial / "attachments")
             (partial / "run.json").write_text(plan.model_dump_json(indent=1) + "\n", encoding="utf-8")
+            for path in (*partial.rglob("*"), partial):
+                _sync(path)
             partial.rename(self.path)
+            _sync(self.runs)
         except OSError as error:
             shutil.rmtree(partial, ignore_errors=True)
             where = error.filename or self.path
@@ -118,25 +147,38 @@ class RunFolder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """For one process at a time. Raises RunFault."""
+        with self._lock(_TRIES):
+            yield
+
+    def is_held(self) -> bool:
+        """Raises RunFault where that cannot be known."""
+        try:
+            with self._lock(1):
+                return False
+        except _Held:
+            return True
+
+    @contextmanager
+    def _lock(self, tries: int) -> Iterator[None]:
+        """`tries`: whoever only asks whether it is held holds it, too, for a moment. Raises RunFault."""
         try:
             descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise RunFault(f"{self.path}: {error.strerror}") from error
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise RunFault(f"another process is at work on the run {self.run}; wait for it, or end it") from error
+            for left in reversed(range(tries)):
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError as error:
+                    if not left:
+                        raise _Held(
+                            f"another process is at work on the run {self.run}; wait for it, or end it"
+                        ) from error
+                    time.sleep(_PAUSE_S)
             yield
         finally:
             os.close(descriptor)
-
-    def is_held(self) -> bool:
-        try:
-            with self.held():
-                return False
-        except RunFault:
-            return True
 
 
 def new_run_id() -> str:
@@ -175,3 +217,12 @@ def write_json(path: Path, value: Mapping[str, object]) -> None:
     partial.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     partial.chmod(0o600)
     partial.replace(path)
+
+
+def _sync(path: Path) -> None:
+    """A file's contents, or a folder's entries, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

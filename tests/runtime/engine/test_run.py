@@ -17,7 +17,8 @@ from aop_runtime.engine.run import Outcome, pending, request_cancel, run
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.runs.events import Event
 from aop_runtime.runs.folder import Limits, RunFault, RunFolder
-from aop_runtime.runs.journal import Journal, JournalFault
+from aop_runtime.runs.journal import Journal
+from aop_runtime.runs.record import JournalFault
 
 from .given import Given, compiled, done, script, started, turn
 
@@ -138,7 +139,7 @@ def test_a_procedure_that_is_not_there_is_named(tmp_path: Path) -> None:
     ("limits", "said"),
     [
         ({"requests": 1}, "requests"),
-        ({"tool_calls": 1}, "tool calls"),
+        ({"tool_calls": 1}, "tool_calls"),
         ({"tokens": 1}, "tokens"),
         ({"seconds": 0}, "seconds"),
     ],
