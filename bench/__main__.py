@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import calling, compiling, loading, stores, suggesting
+from bench import calling, compiling, dry_run, loading, stores, suggesting
 
 stores.main()
 print()
@@ -13,3 +13,5 @@ print()
 compiling.main()
 print()
 calling.main()
+print()
+dry_run.main()
