@@ -15,7 +15,7 @@ SOCKET: Final = "socket"
 
 
 class Missing(Exception):
-    """There is no Deno. The message says what to do."""
+    """There is no Deno that can be used. The message says what to do."""
 
 
 @cache
@@ -33,11 +33,12 @@ def program() -> str:
 
 
 def arguments(folder: str, heap_mib: int) -> tuple[str, ...]:
-    """Of Deno, where entry, client, script and socket lie in `folder`."""
+    """Of Deno, where entry, client, script and socket lie in `folder`. Raises Missing."""
+    if "," in folder:
+        raise Missing("the path of the folder for temporary files has a comma, which Deno cannot take; set TMPDIR")
 
     def path(name: str) -> str:
-        # In a list of paths a comma is doubled.
-        return f"{folder}/{name}".replace(",", ",,")
+        return f"{folder}/{name}"
 
     return (
         "run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -11,13 +12,14 @@ from aop_runtime.confinement.process import Ended, Reason
 from aop_runtime.declarations import Handover, Json
 from aop_runtime.handover.argument import filled
 from aop_runtime.handover.box import Scripted, run_script
-from aop_runtime.handover.deno import Missing
+from aop_runtime.handover.deno import SCRIPT, Missing
 from aop_runtime.handover.limits import BoxLimits
 from aop_runtime.handover.protocol import Malformed
 from aop_runtime.plane.context import ToolContext
 from aop_runtime.plane.envelope import Output, ToolFailure
 
 _SHOWN: Final = 4_000
+_PLACE: Final = re.compile(rf"{re.escape(SCRIPT)}:[0-9]+(:[0-9]+)?")
 _OUT_OF_MEMORY: Final = (b"out of memory", b"memory allocation of", b"Array buffer allocation failed")
 
 
@@ -82,7 +84,9 @@ def _said(reason: Reason, limits: BoxLimits) -> str:
 
 
 def _last_words(err: str) -> str:
-    """The line that says what failed."""
+    """The line that says what failed, and the place in the script."""
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     named = [line for line in lines if line.startswith("error:")]
-    return (named or lines or ["it said nothing"])[0][:500]
+    said = (named or lines or ["it said nothing"])[0][:500]
+    place = _PLACE.search(err)
+    return said if place is None or place[0] in said else f"{said} ({place[0]})"

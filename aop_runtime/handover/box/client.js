@@ -9,8 +9,6 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const path = decodeURIComponent(new URL("./socket", import.meta.url).pathname);
 const connection = await Deno.connect({ transport: "unix", path });
-// A script has ended when it has nothing more to do; only a call under way keeps it alive.
-connection.unref();
 
 const waiting = new Map();
 let last = 0;
@@ -44,8 +42,8 @@ export function callMCPTool(tool, operation, args = {}) {
     const line = encoder.encode(`${stringify({ id, tool, operation, arguments: args })}\n`);
     if (line.length > MOST) throw new RangeError(`the arguments of ${tool}.${operation} are too large`);
     waiting.set(id, { resolve, reject });
-    if (waiting.size === 1) connection.ref();
     sending = sending.then(() => send(line)).catch(lose);
+    if (waiting.size === 1) listen().catch(lose);
   });
 }
 
@@ -57,22 +55,23 @@ function lose(error) {
   lost = new Error(`the run-time does not answer any more (${error})`);
   for (const { reject } of waiting.values()) reject(lost);
   waiting.clear();
-  connection.unref();
 }
 
 function answer({ id, ok, result, error }) {
   const call = waiting.get(id);
   if (call === undefined) return;
   waiting.delete(id);
-  if (waiting.size === 0) connection.unref();
   if (ok) call.resolve(result);
   else call.reject(new ToolCallError(error));
 }
 
+// Only while there is something to wait for: a script has ended when it has nothing more to do.
 async function listen() {
   const chunk = new Uint8Array(65536);
   let parts = [];
-  for (let count; (count = await connection.read(chunk)) !== null; ) {
+  while (waiting.size > 0) {
+    const count = await connection.read(chunk);
+    if (count === null) throw new Error("closed");
     let start = 0;
     for (let end; (end = chunk.subarray(0, count).indexOf(LINE_END, start)) >= 0; start = end + 1) {
       parts.push(chunk.slice(start, end));
@@ -81,7 +80,6 @@ async function listen() {
     }
     parts.push(chunk.slice(start, count));
   }
-  throw new Error("closed");
 }
 
 function joined(parts) {
@@ -93,5 +91,3 @@ function joined(parts) {
   }
   return whole;
 }
-
-listen().catch(lose);
