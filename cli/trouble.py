@@ -26,6 +26,7 @@ _REASONS: Final[dict[int | None, str]] = {
     errno.EROFS: "errno.read-only",
     errno.ELOOP: "errno.loop",
     errno.ENAMETOOLONG: "errno.name-too-long",
+    errno.EIO: "errno.io",
     errno.EMFILE: "errno.too-many-open",
 }
 

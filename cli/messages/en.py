@@ -125,6 +125,7 @@ TEXTS: Final[dict[str, str]] = {
     "errno.read-only": "the file system is read-only. Choose another place.",
     "errno.loop": "the link leads in a circle. Mend the link.",
     "errno.name-too-long": "the name is too long. Shorten it.",
+    "errno.io": "the device failed while reading or writing. Check the disk or the network drive.",
     "errno.too-many-open": "too many open files. Lower --jobs.",
     "errno.closed": "it is closed.",
     # ---------------------------------------------------------------------------------------------- explain

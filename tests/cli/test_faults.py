@@ -125,6 +125,13 @@ def test_wrong_usage_is_said_in_the_language_of_the_user(
     assert english in aop(*line, env={"AOP_LANG": "en"}, code=2).stderr
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file that fails when it is read")
+def test_a_device_that_fails(aop: Run) -> None:
+    """Said in words, with what to check; exit status 2."""
+    assert "装置が失敗しました" in aop("check", "/proc/self/mem", *C, code=2).stderr
+    assert "the device failed" in aop("check", "/proc/self/mem", *C, "--lang", "en", code=2).stderr
+
+
 # ------------------------------------------------------------------------------- terminals, pipes, signals
 
 
