@@ -60,7 +60,8 @@ _ROOM: Final = 100
 
 
 class Reporter:
-    """`write` takes whole lines. With `jsonl` each event is a line, with the run's id; else a line for people."""
+    """`write` takes whole lines. With `jsonl` each recorded event is a line, with the run's id; else lines for people,
+    who are shown progress as well."""
 
     def __init__(self, write: Callable[[str], None], form: Format, language: str) -> None:
         self._write = write
@@ -69,6 +70,8 @@ class Reporter:
 
     def __call__(self, run: str, event: Event) -> None:
         if self._form == "jsonl":
+            if not event.sequence:
+                return
             fields = {"run": run, **event.model_dump(mode="json")}
             self._write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
             return

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -20,8 +18,9 @@ from aop_runtime.loading import load_procedure
 from aop_runtime.manifest import read_manifest
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.report import Format, Reporter, short, shown
-from aop_runtime.runs.folder import Limits, Plan, RunFault, RunFolder, all_runs, new_run_id
+from aop_runtime.runs.folder import Changes, Limits, Plan, RunFault, RunFolder, all_runs, new_run_id
 from aop_runtime.runs.record import JournalFault, read_record
+from aop_runtime.terminal import Output, interactive
 
 FINISHED: Final = 0
 FAILED: Final = 1
@@ -58,7 +57,7 @@ class Console:
     """`write` takes lines; `ask` reads one from a person, None where there is nobody."""
 
     write: Callable[[str], None]
-    ask: Callable[[str], str] | None
+    ask: Callable[[str], Awaitable[str]] | None
     form: Format
     language: str
 
@@ -70,6 +69,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "ja": {
         "answer": "答えるには",
         "result": "結果",
+        "interrupted": "中断しました。続けるには",
         "none": "実行の記録はありません。",
         "model": "モデルが決まっていません。--model provider:name か環境変数 AOP_MODEL か --script で指定するか、"
         "--dry-run で内容だけを見てください。",
@@ -78,6 +78,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {
         "answer": "To answer",
         "result": "Result",
+        "interrupted": "Interrupted. To go on",
         "none": "No runs are recorded.",
         "model": "No model is named. Use --model provider:name, the variable AOP_MODEL or --script, "
         "or see with --dry-run what would run.",
@@ -128,36 +129,45 @@ def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.absolute())
 
 
-def drive(folder: RunFolder, console: Console, approved: Sequence[str] = ()) -> int:
+def drive(
+    folder: RunFolder,
+    console: Console,
+    approved: Sequence[str] = (),
+    changes: Changes = Changes(),  # noqa: B008 - immutable
+) -> int:
     """Drive a run from where it stands. Raises Fault."""
-    kit = equip(folder.plan(), os.environ, console.people, approved)
+    plan = changes.over(read_record(folder.path).changed(folder.plan()))
+    kit = equip(plan, os.environ, console.people, approved)
     reporter = Reporter(console.write, console.form, console.language)
     try:
-        outcome = asyncio.run(_interruptible(run(folder, kit, reporter)))
+        outcome = asyncio.run(_interruptible(run(folder, kit, reporter, changes=changes)))
     except (KeyboardInterrupt, asyncio.CancelledError):
+        if console.form == "text":
+            console.write(f"\n⏹ {words(console.language)['interrupted']}: aop runs resume {folder.run}")
         return INTERRUPTED
     return _told(folder, outcome, console)
 
 
-async def _interruptible(work: object) -> Outcome:
+async def _interruptible(work: Coroutine[object, object, Outcome]) -> Outcome:
     """SIGTERM ends it as Ctrl-C does: connections and processes are closed, and the run can be resumed."""
-    task = asyncio.ensure_future(work)  # type: ignore[call-overload]  # a coroutine
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    found: Outcome = await task
-    return found
+    task = asyncio.ensure_future(work)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
 
 
 def _told(folder: RunFolder, outcome: Outcome, console: Console) -> int:
-    said = words(console.language)
     if console.form == "text":
         if outcome.status == "finished" and outcome.result:
-            console.write(f"\n{said['result']}:\n{_paragraph(outcome.result)}")
-        elif outcome.status == "waiting" and outcome.question is not None:
-            how = answer_options(outcome.question)
-            console.write(f"  {said['answer']}: aop runs resume {folder.run} {how}")
+            console.write(f"\n{words(console.language)['result']}:\n{_paragraph(outcome.result)}")
+        elif outcome.status == "waiting":
+            _tell_how_to_answer(folder, console)
     return {"finished": FINISHED, "waiting": WAITING, "failed": FAILED, "cancelled": CANCELLED}[outcome.status]
+
+
+def _tell_how_to_answer(folder: RunFolder, console: Console) -> None:
+    for _, question in pending(folder):
+        how = answer_options(question)
+        console.write(f"  {words(console.language)['answer']}: aop runs resume {folder.run} {how}")
 
 
 def _paragraph(text: str) -> str:
@@ -170,8 +180,20 @@ def answer_options(question: Question) -> str:
     return f"--approve {question.id} | --deny {question.id}"
 
 
-def resume(folder: RunFolder, answers: Mapping[str, Answer], console: Console, approved: Sequence[str] = ()) -> int:
-    """Give the answers, by the ids of their questions, and drive the run on. Raises Fault."""
+def resume(
+    folder: RunFolder,
+    answers: Mapping[str, Answer],
+    console: Console,
+    approved: Sequence[str] = (),
+    *,
+    model: str | None = None,
+    script: Path | None = None,
+    limits: Mapping[str, float] | None = None,
+) -> int:
+    """Give the answers, by the ids of their questions, and drive the run on. Raises Fault.
+
+    `model`, `script`, `limits`: in place of what it was started with, from now on.
+    """
     folder.plan()
     asked = {question.id: (where, question) for where, question in pending(folder)}
     for identity, answer in answers.items():
@@ -180,7 +202,13 @@ def resume(folder: RunFolder, answers: Mapping[str, Answer], console: Console, a
             raise RunFault(f"the run {folder.run} asks no question {identity!r}; it asks: {known}")
         where, question = asked[identity]
         write_answer(where.path, question, answer)
-    return drive(folder, console, approved)
+    plan = read_record(folder.path).changed(folder.plan())
+    changes = Changes(
+        model="script" if script is not None else model,
+        script=_absolute(script),
+        limits=None if not limits else Limits.model_validate({**plan.limits.model_dump(), **limits}),
+    )
+    return drive(folder, console, approved, changes)
 
 
 def cancel(folder: RunFolder) -> None:
@@ -224,25 +252,14 @@ def shown_run(folder: RunFolder, console: Console) -> None:
     for event in read_record(folder.path).events:
         reporter(folder.run, event)
     if console.form == "text":
-        for _, question in pending(folder):
-            console.write(
-                f"  {words(console.language)['answer']}: aop runs resume {folder.run} {answer_options(question)}"
-            )
+        _tell_how_to_answer(folder, console)
         if plan.input:
             console.write(f"  input: {short(plan.input)}")
 
 
 def terminal_console(form: Format, language: str) -> Console:
-    """Standard output; a person is asked where input and output are a terminal."""
-    interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-
-    def write(line: str) -> None:
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-
-    def ask(prompt: str) -> str:
-        sys.stdout.write(prompt)
-        sys.stdout.flush()
-        return sys.stdin.readline()
-
-    return Console(write=write, ask=ask if interactive else None, form=form, language=language)
+    """Standard output. A person is asked where input and output are a terminal, and the output is for people."""
+    output = Output()
+    return Console(
+        write=output, ask=output.ask if form == "text" and interactive() else None, form=form, language=language
+    )

@@ -11,6 +11,7 @@ import typer
 
 from cli.app_options import HELP_OPTIONS, Shared
 from cli.arguments import one_of, read_lang
+from cli.trouble import Trouble
 
 FORMATS: Final = ("text", "jsonl")
 
@@ -30,9 +31,13 @@ def run_command(shared: Shared) -> Callable[..., int]:
     allowed = _many("--allow", "PATTERN", shared.text("run-allow"))
     limits = _many("--limit", "NAME=N", shared.text("run-limit"))
 
+    place: str | None = typer.Argument(
+        None, metavar="DOCUMENT|PROCEDURE", help=shared.text("run-target"), show_default=False
+    )
+
     def command(
         *,
-        target: str = shared.argument("DOCUMENT|PROCEDURE", "run-target"),
+        target: str | None = place,
         input: str | None = shared.option("--input", "TEXT|@FILE|-", "run-input"),
         attach: list[str] | None = attachments,
         model: str | None = shared.option("--model", "PROVIDER:NAME", "run-model"),
@@ -63,8 +68,13 @@ def run_command(shared: Shared) -> Callable[..., int]:
                 deny=(),
                 answer=(),
                 allow=tuple(allow or ()),
+                model=model,
+                script=script,
+                limits=limit or (),
                 jsonl=_is_jsonl(format),
             )
+        if target is None:
+            raise Trouble("usage.missing", name="DOCUMENT|PROCEDURE")
         from cli.commands.run import RunWords, run
 
         return run(
@@ -142,6 +152,7 @@ def _resume_command(shared: Shared) -> Callable[..., int]:
     denied = _many("--deny", "QUESTION", shared.text("runs-deny"))
     answers = _many("--answer", "QUESTION=TEXT", shared.text("runs-answer"))
     allowed = _many("--allow", "PATTERN", shared.text("run-allow"))
+    limits = _many("--limit", "NAME=N", shared.text("run-limit"))
 
     def command(
         *,
@@ -150,6 +161,9 @@ def _resume_command(shared: Shared) -> Callable[..., int]:
         deny: list[str] | None = denied,
         answer: list[str] | None = answers,
         allow: list[str] | None = allowed,
+        model: str | None = shared.option("--model", "PROVIDER:NAME", "run-model"),
+        script: str | None = shared.option("--script", "FILE", "run-script"),
+        limit: list[str] | None = limits,
         runs: str | None = shared.option("--runs", "FOLDER", "run-runs", ".aop/runs"),
         format: str | None = shared.choice("--format", FORMATS, "format"),
         lang: str | None = shared.language,
@@ -164,6 +178,9 @@ def _resume_command(shared: Shared) -> Callable[..., int]:
             deny=deny or (),
             answer=answer or (),
             allow=allow or (),
+            model=model,
+            script=script,
+            limits=limit or (),
             jsonl=_is_jsonl(format),
         )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -84,7 +83,7 @@ _NO = frozenset({"n", "no", "いいえ", "ｎ"})
 class Terminal:
     """`read` shows a prompt and returns a line, "" at the end of the input; `show` prints a line."""
 
-    def __init__(self, read: Callable[[str], str], show: Callable[[str], None], language: str) -> None:
+    def __init__(self, read: Callable[[str], Awaitable[str]], show: Callable[[str], None], language: str) -> None:
         self._read = read
         self._show = show
         self._words = _WORDS["en" if language == "en" else "ja"]
@@ -98,11 +97,11 @@ class Terminal:
             self._show(f"    {number}) {choice}")
         by = self._words["by"]
         if question.kind == "question":
-            line = (await asyncio.to_thread(self._read, f"{self._words['text']} > ")).strip()
+            line = (await self._read(f"{self._words['text']} > ")).strip()
             if line.isdigit() and 1 <= int(line) <= len(question.choices):
                 line = question.choices[int(line) - 1]
             return Answer(verdict="text", text=line, by=by) if line else None
-        line = (await asyncio.to_thread(self._read, f"{self._words['yes-no']} > ")).strip().casefold()
+        line = (await self._read(f"{self._words['yes-no']} > ")).strip().casefold()
         if line in _YES:
             return Answer(verdict="yes", by=by)
         return Answer(verdict="no", by=by) if line in _NO else None

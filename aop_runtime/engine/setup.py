@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +22,9 @@ from aop_runtime.plane.redaction import Redaction
 from aop_runtime.runs.folder import Plan, RunFolder
 from aop_runtime.sources.connectors import Connectors
 from aop_runtime.sources.plugins import PluginSource
-from aop_runtime.sources.protocol import Source
+from aop_runtime.sources.protocol import Source, SourceFault
 from aop_runtime.sources.redaction import Secrets
-from aop_runtime.sources.servers import ServerEntry, read_servers
+from aop_runtime.sources.servers import ServerEntry, configured, read_servers
 from aop_runtime.standard.attachments import AttachmentsSource
 from aop_runtime.standard.browser import BrowserSource
 from aop_runtime.standard.hitl import HitlSource
@@ -68,16 +69,21 @@ class Kit:
         return replace(self, models=self.models.called(procedure))
 
     def _secrets(self, folder: RunFolder) -> Callable[[Json], Json]:
-        """What no result and no record may show: the values of all variables that a server is given."""
-        names = {name for pin in _pins(folder) for name in pin}
-        values = [self.environment[name] for name in names if name in self.environment]
-        for entry in self.servers.values():
-            values += [*entry.env.values(), *entry.headers.values()]
-        return Secrets(values).hide_json
+        """What no result and no record may show: the secrets that servers are given."""
+        pins = read_manifest(folder.manifest).tools.values()
+        names = {name for pin in pins if pin.server is not None for name in pin.server.credentials}
+        found = [Secrets(self.environment[name] for name in names if name in self.environment)]
+        for name, entry in self.servers.items():
+            # One that lacks what it needs is given nothing.
+            with contextlib.suppress(SourceFault):
+                found.append(configured(name, entry, self.environment).secrets)
 
+        def hide(value: Json) -> Json:
+            for secrets in found:
+                value = secrets.hide_json(value)
+            return value
 
-def _pins(folder: RunFolder) -> Sequence[Sequence[str]]:
-    return [pin.server.credentials for pin in read_manifest(folder.manifest).tools.values() if pin.server is not None]
+        return hide
 
 
 def equip(

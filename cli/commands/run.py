@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +21,7 @@ from aop_runtime.runs.folder import MAX_INPUT, Limits, RunFault
 from cli import streams
 from cli.arguments import Words, read_lang, read_options
 from cli.commands.compile import run as compile_documents
-from cli.exits import OK, TROUBLE
+from cli.exits import FAILED, OK
 from cli.reading import read_file, read_stdin
 from cli.trouble import Trouble
 
@@ -27,6 +29,9 @@ BUILT: Final = Path(".aop/built")
 RUNS: Final = Path(".aop/runs")
 PERMISSIONS: Final = Path(".aop/permissions.yaml")
 SERVERS: Final = Path("mcp.json")
+
+_COUNT: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+_SECONDS: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,3})?", re.ASCII)
 
 
 class RunWords(NamedTuple):
@@ -57,7 +62,7 @@ def run(words: RunWords) -> int:
     lang = read_lang(words.lang)
     compiled, library = _compiled(words)
     if compiled is None:
-        return TROUBLE
+        return FAILED
     permissions = _file(words.permissions, PERMISSIONS)
     servers = _file(words.mcp_config, SERVERS)
     if words.dry_run:
@@ -82,7 +87,7 @@ def run(words: RunWords) -> int:
         plugins=None if words.plugins is None else Path(words.plugins),
         library=library,
         features=words.features,
-        limits=_limits(words.limits),
+        limits=Limits.model_validate(read_limits(words.limits)),
         language=lang,
     )
     return start(given, terminal_console("jsonl" if words.jsonl else "text", lang), words.approve)
@@ -108,14 +113,16 @@ def _input(word: str | None) -> str:
         raise RunFault(f"{word}: not UTF-8: attach it (--attach)") from error
 
 
-def _limits(words: tuple[str, ...]) -> Limits:
-    fields: dict[str, str] = {}
+def read_limits(words: Sequence[str]) -> dict[str, float]:
+    """`NAME=N`, each. Raises Trouble."""
+    fields: dict[str, float] = {}
     for word in words:
         name, found, value = word.partition("=")
-        if name not in Limits.model_fields or not found or not value.replace(".", "", 1).isdigit():
+        digits = _SECONDS if name == "seconds" else _COUNT
+        if name not in Limits.model_fields or not found or digits.fullmatch(value) is None:
             raise Trouble("usage.limit", word=word, known=", ".join(Limits.model_fields))
-        fields[name] = value
-    return Limits.model_validate(fields)
+        fields[name] = float(value)
+    return fields
 
 
 def _compiled(words: RunWords) -> tuple[Path | None, Path]:

@@ -10,7 +10,7 @@ from aop_runtime.plane.questions import Answer
 from aop_runtime.runs.folder import RunFolder
 from aop_runtime.session import cancel, listed, resume, shown_run, terminal_console, words
 from cli import streams
-from cli.commands.run import RUNS
+from cli.commands.run import RUNS, read_limits
 from cli.exits import OK
 from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
@@ -55,6 +55,9 @@ def run_resume(
     deny: Sequence[str],
     answer: Sequence[str],
     allow: Sequence[str],
+    model: str | None,
+    script: str | None,
+    limits: Sequence[str],
     jsonl: bool,
 ) -> int:
     """Raises Trouble, and what `cli.main` puts into words."""
@@ -66,4 +69,12 @@ def run_resume(
             raise Trouble("usage.answer", word=word)
         answers[identity] = Answer(verdict="text", text=text, by="command line")
     console = terminal_console("jsonl" if jsonl else "text", lang)
-    return resume(folder_of(run, runs), answers, console, allow)
+    return resume(
+        folder_of(run, runs),
+        answers,
+        console,
+        allow,
+        model=model,
+        script=None if script is None else Path(script),
+        limits=read_limits(limits),
+    )
