@@ -179,8 +179,9 @@ def test_a_full_disk_behind_standard_output(here: Path, environment: dict[str, s
 
 def test_a_reader_that_goes_away(here: Path, environment: dict[str, str]) -> None:
     """`| head`: the command ends silently, as if SIGPIPE had ended it."""
+    more_than_a_pipe_holds = f"{BAD}\n```\n{'x' * 10_000}\n```\n"
     for number in range(30):
-        write(f"d/{number:02}.md", BAD)
+        write(f"d/{number:02}.md", more_than_a_pipe_holds)
     line = " ".join(command("check", "d", *C, "--format", "jsonl"))
     done = subprocess.run(
         ["bash", "-c", f"{line} | head -n 1; echo ${{PIPESTATUS[0]}}"],
