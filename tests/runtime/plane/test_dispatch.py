@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from aop_runtime.plane.hooks import Block, Change, Hook, HookCall
 from aop_runtime.plane.memory_journal import MemoryJournal
 from aop_runtime.plane.permission import Verdict
 from aop_runtime.plane.questions import Answer, Waiting
+from aop_runtime.plane.redaction import Redaction
+from aop_runtime.plane.shaping import for_model
 from aop_runtime.plane.spec import ToolCall
 
 from .given import NO, YES, Ops, Somebody, plane, rules
@@ -320,3 +323,178 @@ def test_an_output_that_was_cut_by_its_handler_is_left_as_it_is(tmp_path: Path) 
     envelope = call(plane([ops.tool("find", act=act, output_limit=100)], folder=tmp_path), "find")
     assert (len(envelope.content), envelope.truncation) == (300, cut)
     assert not (tmp_path / "outputs").exists()
+
+
+def test_nothing_behind_a_write_that_waits_is_begun() -> None:
+    """Reads neither, although another write follows them."""
+    ops, journal = Ops(), MemoryJournal()
+    on = plane([ops.tool("find"), ops.tool("send", "write")], journal=journal)
+    calls = [ToolCall(str(place), name, {"text": "x"}) for place, name in enumerate(["send", "find", "send"])]
+    with pytest.raises(Waiting):
+        asyncio.run(on.call_all(calls))
+    assert (ops.done, len(journal.questions)) == ([], 1)
+
+
+def test_a_fault_of_the_record_is_raised_by_itself() -> None:
+    """Not in a group: whoever drives the run knows it by its type."""
+
+    class Full(MemoryJournal):
+        def finish(self, call: str, name: str, envelope: Envelope) -> None:
+            raise OSError("disk full")
+
+    ops = Ops()
+    on = plane([ops.tool("find")], journal=Full())
+    with pytest.raises(OSError, match="disk full"):
+        asyncio.run(on.call_all([ToolCall(str(place), "find", {"text": "x"}) for place in range(3)]))
+
+
+def test_an_approval_holds_for_what_was_approved() -> None:
+    """A hook that changes the arguments otherwise after a resumption has its change asked for again."""
+
+    class Stamp(Hook):
+        def __init__(self, text: str) -> None:
+            self.text = text
+
+        async def before(self, call: HookCall) -> Block | Change | None:
+            return Change({"text": self.text})
+
+    ops, journal = Ops(), MemoryJournal()
+    with pytest.raises(Waiting) as waiting:
+        call(plane([ops.tool("pay", "write")], journal=journal, hooks=[Stamp("10")]), "pay")
+    journal.answer(waiting.value.question.id, YES)
+    with pytest.raises(Waiting) as again:
+        call(plane([ops.tool("pay", "write")], journal=journal, hooks=[Stamp("99")]), "pay")
+    assert again.value.question.arguments == {"text": "99"}
+    assert call(plane([ops.tool("pay", "write")], journal=journal, hooks=[Stamp("10")]), "pay").ok
+    assert ops.done == [("pay", {"text": "10"})]
+
+
+def test_a_hook_changes_only_what_it_says() -> None:
+    """What it does to the arguments that it was shown reaches neither the gate nor the handler."""
+
+    class Meddler(Hook):
+        async def before(self, call: HookCall) -> Block | Change | None:
+            call.arguments["list"].append("x")  # type: ignore[union-attr]
+            return None
+
+        async def decided(self, call: HookCall, verdict: Verdict) -> None:
+            call.arguments["list"].append("y")  # type: ignore[union-attr]
+
+    schema: dict[str, Json] = {"type": "object", "properties": {"list": {"type": "array"}}}
+    ops = Ops()
+    call(plane([ops.tool("find", input_schema=schema)], hooks=[Meddler()]), "find", {"list": []})
+    assert ops.done == [("find", {"list": []})]
+
+
+def test_an_unknown_outcome_stays_unknown() -> None:
+    """What the second try says of itself does not tell what became of the first."""
+    failures = [
+        ToolFailure("dependency_failure", "refused"),
+        ToolFailure("dependency_failure", "lost", {"retry_after_s": 0}, unknown_outcome=True),
+    ]
+
+    async def act(arguments: Mapping[str, Json], context: ToolContext) -> str:
+        raise failures.pop()
+
+    ops = Ops()
+    tool = ops.tool("send", "write", act, idempotency_argument="key")
+    envelope = call(plane([tool], given=[rules({"allow": "*"})]), "send")
+    assert len(ops.done) == 2
+    assert envelope.error is not None
+    assert envelope.error.unknown_outcome
+
+
+@pytest.mark.parametrize(("pause", "tries"), [(0, 3), (-1, 3), (31, 1), (86_400, 1), (True, 3), ("5", 3)])
+def test_a_pause_that_is_too_long_is_left_to_the_model(pause: Json, tries: int) -> None:
+    """Asked again earlier, the other side would refuse again."""
+
+    async def act(arguments: Mapping[str, Json], context: ToolContext) -> str:
+        raise ToolFailure("rate_limited", "later", {"retry_after_s": pause})
+
+    ops = Ops()
+    envelope = call(plane([ops.tool("find", act=act)]), "find")
+    assert len(ops.done) == tries
+    assert envelope.error is not None
+    assert envelope.error.details == {"retry_after_s": pause}
+
+
+def test_secrets_are_taken_out_before_a_result_is_cut(tmp_path: Path) -> None:
+    """Neither the stored file nor a part of it shows one, wherever the cut falls; a question shows none either."""
+
+    def hide(value: Json) -> Json:
+        found: Json = json.loads(json.dumps(value).replace("s3cret", "***"))
+        return found
+
+    async def act(arguments: Mapping[str, Json], context: ToolContext) -> Output:
+        return Output(content="x" * 72 + "s3cret" + "y" * 100)
+
+    ops, person = Ops(), Somebody(NO)
+    tools = [ops.tool("find", act=act, output_limit=100), ops.tool("send", "write")]
+    on = plane(tools, hooks=[Redaction(hide)], folder=tmp_path, person=person)
+    envelope = call(on, "find", identity="1")
+    assert envelope.truncation is not None
+    assert envelope.content.startswith("x" * 72 + "***\n")
+    assert "s3c" not in (tmp_path / envelope.truncation.path).read_text()
+    call(on, "send", {"text": "the s3cret"}, "2")
+    assert person.questions[0].arguments == {"text": "the ***"}
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "text",
+        None,
+        Output(content=7),  # type: ignore[arg-type]
+        Output(content="", warnings=(1,)),  # type: ignore[arg-type]
+        Output(content="", truncation={"path": "x"}),  # type: ignore[arg-type]
+        Output(content="", structured={"a": object()}),  # type: ignore[dict-item]
+        Output(content="", structured={("a",): 1}),  # type: ignore[dict-item]
+    ],
+)
+def test_what_is_no_output_is_an_internal_error(output: object) -> None:
+    """Of whoever wrote the handler; the run goes on."""
+
+    async def handler(arguments: Mapping[str, Json], context: ToolContext) -> Output:
+        return output  # type: ignore[return-value]
+
+    tool = replace(Ops().tool("find"), handler=handler)
+    assert code(call(plane([tool]), "find")) == "internal"
+
+
+def test_what_json_cannot_hold_does_not_reach_the_model(tmp_path: Path) -> None:
+    """Numbers that it does not have, halves of characters, results without a bound."""
+
+    async def odd(arguments: Mapping[str, Json], context: ToolContext) -> Output:
+        return Output(content="a\ud800b\ud83d\ude00", structured={"n": [float("nan"), float("inf"), 1.5]})
+
+    async def large(arguments: Mapping[str, Json], context: ToolContext) -> Output:
+        raise ToolFailure("conflict", "m" * 100_000, {"body": "d" * 100_000})
+
+    async def many(arguments: Mapping[str, Json], context: ToolContext) -> Output:
+        cut = Truncation(path="outputs/own.txt", total=9, head=1, tail=0)
+        return Output(content="c" * 200_000, warnings=("w" * 100_000,) * 100, truncation=cut)
+
+    ops = Ops()
+    on = plane([ops.tool("odd", act=odd), ops.tool("large", act=large), ops.tool("many", act=many)], folder=tmp_path)
+    envelopes = [call(on, name, identity=name) for name in ("odd", "large", "many")]
+    texts = [for_model(envelope, "c", "t") for envelope in envelopes]
+    shown = json.loads(texts[0].encode())
+    assert (shown["content"], shown["structured"]) == ("a\ufffdb\U0001f600", {"n": ["nan", "inf", 1.5]})
+    assert len(texts[1]) < 20_000
+    assert len(texts[2]) < 110_000
+    assert envelopes[2].truncation is not None
+    assert envelopes[2].truncation.path == "outputs/many.txt"
+
+
+def test_a_result_that_cannot_be_kept_is_not_lost_silently(tmp_path: Path) -> None:
+    """The model learns that the call was made."""
+    (tmp_path / "outputs").write_text("in the way")
+
+    async def act(arguments: Mapping[str, Json], context: ToolContext) -> str:
+        return "x" * 500
+
+    ops = Ops()
+    tool = ops.tool("send", "write", act, output_limit=100)
+    envelope = call(plane([tool], folder=tmp_path, given=[rules({"allow": "*"})]), "send")
+    assert envelope.error is not None
+    assert (envelope.error.code, envelope.error.details) == ("internal", {"done": True})
