@@ -21,6 +21,7 @@ from pydantic_ai.models import Model
 from aop_runtime.declarations import Phase
 from aop_runtime.engine.budget import Budget
 from aop_runtime.engine.models import ask, opening
+from aop_runtime.engine.schema_loss import losses
 from aop_runtime.plane.dispatch import Plane
 from aop_runtime.plane.registry import offers
 from aop_runtime.plane.shaping import for_model
@@ -83,12 +84,12 @@ async def run_phase(
             (reply,) = ModelMessagesTypeAdapter.validate_python([recorded.message])
         else:
             budget.check_request()
-            reply = await ask(
-                model,
-                messages,
-                offers(tools, truncated=truncated),
-                lambda text: journal.record(Noted(phase=place, text=text)),
-            )
+            offered = offers(tools, truncated=truncated)
+            if turn == 0 and (lost := losses(model, offered)):
+                journal.record(
+                    Noted(phase=place, text=f"not shown to the model, and still enforced: {'; '.join(lost)}")
+                )
+            reply = await ask(model, messages, offered, lambda text: journal.record(Noted(phase=place, text=text)))
             journal.record(_replied(place, turn, reply))
         if not isinstance(reply, ModelResponse):
             raise JournalFault("the record of the run holds something else than a model's answer; restore the file")

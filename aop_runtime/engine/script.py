@@ -10,19 +10,30 @@
     called:
       データの品質点検: {phases: {"": [{say: 正常}]}}
 
-A phase is named by its number, the only one of a document without phases by "". `expect`: a part of what was sent to
-the model last, so that a script ends in an error when a run goes another way. An argument `{$match: PATTERN}` is the
-first group of a regular expression over the results of the last calls.
+A phase is named by its number, the only one of a document without phases by "". `expect`: a text, or `{matches:
+PATTERN}`, that is in what was sent to the model last, so that a script ends in an error when a run goes another way.
+
+Anywhere in the arguments, `{$match: PATTERN}` is the first group of a regular expression over what was sent last, and
+`{$result: TURN.CALL.PATH}` a value of an earlier result of the phase, as the model got it: `1.2.structured.rows.0.id`.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 import regex
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PrivateAttr,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -36,6 +47,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
+from aop_runtime.engine.yaml_lines import Lined, Place, YamlFault, read_lined
 from aop_runtime.faults import Fault
 
 MAX_FILE: Final = 4 * 1024 * 1024
@@ -50,6 +62,10 @@ class _Closed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Matches(_Closed):
+    matches: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+
+
 class ScriptedCall(_Closed):
     tool: Annotated[str, StringConstraints(max_length=200)]
     arguments: dict[str, JsonValue] | str = Field(default_factory=dict)
@@ -58,7 +74,8 @@ class ScriptedCall(_Closed):
 class Turn(_Closed):
     say: str = ""
     calls: tuple[ScriptedCall, ...] = ()
-    expect: str = ""
+    expect: str | Matches = ""
+    _where: str = PrivateAttr("script")
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -66,10 +83,19 @@ class Turn(_Closed):
             raise ValueError("a turn has say, calls, or both")
         return self
 
+    @property
+    def where(self) -> str:
+        """File and line."""
+        return self._where
+
+    def stands_at(self, where: str) -> None:
+        self._where = where
+
 
 class Script(_Closed):
     phases: dict[str, tuple[Turn, ...]]
     called: dict[str, Script] = Field(default_factory=dict)
+    _where: str = PrivateAttr("script")
 
     def model(self, phase: str) -> Model:
         """Plays the turns of one phase: the next one each time that it is asked."""
@@ -77,53 +103,100 @@ class Script(_Closed):
 
         def play(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
             turn = sum(isinstance(message, ModelResponse) for message in messages)
-            where = f"script, phase {phase or '(the document)'}, turn {turn + 1}"
-            if turn >= len(turns):
-                raise ScriptFault(f"{where}: the script has {len(turns)} turns, and the run goes on")
-            return _played(turns[turn], _last(messages), where)
+            if turn < len(turns):
+                return _played(
+                    turns[turn], messages, f"{turns[turn].where}: phase {phase or '(none)'}, turn {turn + 1}"
+                )
+            has = f"has {len(turns)} turns for phase {phase or '(none)'}"
+            raise ScriptFault(f"{self._where}: the script {has}, and the run goes on")
 
         return FunctionModel(play, model_name="script")
+
+    def stands_in(self, path: str, lined: Lined, place: Place = ()) -> None:
+        self._where = path
+        for phase, turns in self.phases.items():
+            for number, turn in enumerate(turns):
+                turn.stands_at(f"{path}:{lined.line((*place, 'phases', phase, number))}")
+        for name, script in self.called.items():
+            script.stands_in(path, lined, (*place, "called", name))
 
 
 class _File(Script):
     version: Literal[1]
 
 
-def _played(turn: Turn, last: ModelRequest | None, where: str) -> ModelResponse:
-    sent = "\n".join(_texts(last))
-    if turn.expect and turn.expect not in sent:
-        raise ScriptFault(f"{where}: expected {turn.expect!r} in what was sent last, which begins {sent[:300]!r}")
+def _played(turn: Turn, messages: list[ModelMessage], where: str) -> ModelResponse:
+    sent = "\n".join(_texts(_requests(messages)[-1]))
+    if isinstance(turn.expect, Matches):
+        if _search(turn.expect.matches, sent, where) is None:
+            raise ScriptFault(f"{where}: expected what matches {turn.expect.matches!r} in {_begin(sent)}")
+    elif turn.expect not in sent:
+        raise ScriptFault(f"{where}: expected {turn.expect!r} in {_begin(sent)}")
     parts: list[TextPart | ToolCallPart] = [TextPart(turn.say)] if turn.say else []
     for call in turn.calls:
-        arguments = call.arguments if isinstance(call.arguments, str) else _filled(call.arguments, sent, where)
-        parts.append(ToolCallPart(call.tool, arguments))  # type: ignore[arg-type]  # JSON by another name
+        given = call.arguments if isinstance(call.arguments, str) else _filled(call.arguments, messages, where)
+        # As text, which is how a language model writes them.
+        parts.append(ToolCallPart(call.tool, given if isinstance(given, str) else json.dumps(given)))
     return ModelResponse(parts, usage=RequestUsage(input_tokens=len(sent), output_tokens=len(turn.say)))
 
 
-def _last(messages: list[ModelMessage]) -> ModelRequest | None:
-    return next((message for message in reversed(messages) if isinstance(message, ModelRequest)), None)
+def _begin(sent: str) -> str:
+    return f"what was sent last, which begins {sent[:300]!r}"
 
 
-def _texts(request: ModelRequest | None) -> list[str]:
-    parts = [] if request is None else request.parts
-    return [str(part.content) for part in parts if isinstance(part, UserPromptPart | ToolReturnPart)]
+def _requests(messages: list[ModelMessage]) -> list[ModelRequest]:
+    return [message for message in messages if isinstance(message, ModelRequest)]
 
 
-def _filled(value: JsonValue, sent: str, where: str) -> JsonValue:
-    if isinstance(value, list):
-        return [_filled(entry, sent, where) for entry in value]
-    if not isinstance(value, dict):
-        return value
-    if list(value) != ["$match"]:
-        return {name: _filled(entry, sent, where) for name, entry in value.items()}
-    pattern = str(value["$match"])
+def _texts(request: ModelRequest) -> list[str]:
+    return [str(part.content) for part in request.parts if isinstance(part, UserPromptPart | ToolReturnPart)]
+
+
+def _search(pattern: str, text: str, where: str) -> regex.Match[str] | None:
     try:
-        found = regex.search(pattern, sent, timeout=_MATCH_S)
+        return regex.search(pattern, text, timeout=_MATCH_S)
     except (regex.error, TimeoutError) as error:
         raise ScriptFault(f"{where}: the pattern {pattern!r} cannot be used ({error})") from error
-    if found is None or found.lastindex is None:
-        raise ScriptFault(f"{where}: no group of {pattern!r} in what was sent last")
-    return str(found[1])
+
+
+def _filled(value: JsonValue, messages: list[ModelMessage], where: str) -> JsonValue:
+    if isinstance(value, list):
+        return [_filled(entry, messages, where) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    match value:
+        case {"$match": str(pattern), **others} if not others:
+            found = _search(pattern, "\n".join(_texts(_requests(messages)[-1])), where)
+            if found is None or found.lastindex is None:
+                raise ScriptFault(f"{where}: no group of {pattern!r} in what was sent last")
+            return str(found[1])
+        case {"$result": str(path), **others} if not others:
+            return _result(path, messages, where)
+        case _:
+            return {name: _filled(entry, messages, where) for name, entry in value.items()}
+
+
+def _result(path: str, messages: list[ModelMessage], where: str) -> JsonValue:
+    """TURN.CALL.PATH, all counted as people do but for the places in lists, which JSON counts from 0."""
+    turn, call, *rest = [*path.split("."), "", ""] if "." in path else [path, ""]
+    returned = [
+        [part for part in request.parts if isinstance(part, ToolReturnPart)] for request in _requests(messages)[1:]
+    ]
+    try:
+        value: JsonValue = json.loads(str(returned[_number(turn)][_number(call)].content))
+        for step in filter(None, rest):
+            value = value[int(step)] if isinstance(value, list) else value[step]  # type: ignore[index,call-overload] # what has no parts raises
+    except (ValueError, IndexError, KeyError, TypeError) as error:
+        raise ScriptFault(f"{where}: there is no result {path!r}") from error
+    return value
+
+
+def _number(word: str) -> int:
+    """From 0. Raises ValueError."""
+    number = int(word)
+    if number < 1:
+        raise ValueError(word)
+    return number - 1
 
 
 def read_script(path: Path) -> Script:
@@ -135,18 +208,16 @@ def read_script(path: Path) -> Script:
     if len(raw) > MAX_FILE:
         raise ScriptFault(f"{path}: {len(raw)} bytes; a script has at most {MAX_FILE}")
     try:
-        text = raw.decode()
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
-            raise ScriptFault(f"{path}: aliases (*name) are not accepted in a script")
-        return _File.model_validate(yaml.safe_load(text))
+        lined = read_lined(raw.decode())
     except UnicodeDecodeError as error:
         raise ScriptFault(f"{path}: not UTF-8") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark is not None else ""
-        raise ScriptFault(f"{path}{line}: not YAML: {getattr(error, 'problem', None) or 'unreadable'}") from error
-    except RecursionError as error:
-        raise ScriptFault(f"{path}: nested too deeply") from error
+    except YamlFault as error:
+        raise ScriptFault(f"{path}:{error.line}: {error}" if error.line else f"{path}: {error}") from error
+    try:
+        script = _File.model_validate(lined.value)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        raise ScriptFault(f"{path}: {'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}") from error
+        place = ".".join(map(str, fault["loc"])) or "the file"
+        raise ScriptFault(f"{path}:{lined.line(fault['loc'])}: {place}: {fault['msg']}") from error
+    script.stands_in(str(path), lined)
+    return script
