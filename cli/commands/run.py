@@ -132,6 +132,8 @@ def _compiled(words: RunWords) -> tuple[Path | None, Path]:
         return target, Path(words.library or target.parent)
     if target.suffix == ".py":
         return target.parent, Path(words.library or target.parent.parent)
+    if target.is_dir():
+        raise Trouble("discover.not-a-document", path=words.target)
     if not _compile(words, words.target):
         return None, BUILT
     document = sha256(read_file(words.target)).hexdigest()
