@@ -185,7 +185,7 @@ def _result(path: str, messages: list[ModelMessage], where: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(str(returned[_number(turn)][_number(call)].content))
         for step in filter(None, rest):
-            value = value[int(step)] if isinstance(value, list) else value[step]  # type: ignore[index,call-overload] # what has no parts raises
+            value = value[int(step)] if isinstance(value, list) else value[step]  # type: ignore[index] # what has no parts raises
     except (ValueError, IndexError, KeyError, TypeError) as error:
         raise ScriptFault(f"{where}: there is no result {path!r}") from error
     return value

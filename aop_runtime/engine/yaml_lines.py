@@ -1,0 +1,80 @@
+"""YAML with the line of everything in it, so that what is wrong can be pointed at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+import yaml
+
+Place: TypeAlias = "tuple[str | int, ...]"
+
+
+class YamlFault(ValueError):
+    """Not YAML, or YAML that is not accepted: aliases, a key twice. `line` from 1; 0: not known."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line = line
+
+
+class Lined(NamedTuple):
+    """`lines`: of each value, by the keys and indices that lead to it, as texts."""
+
+    value: object
+    lines: Mapping[tuple[str, ...], int]
+
+    def line(self, place: Place) -> int:
+        """Of what stands there, or around it."""
+        words = tuple(map(str, place))
+        return next((self.lines[words[:size]] for size in range(len(words), -1, -1) if words[:size] in self.lines), 1)
+
+
+def read_lined(text: str) -> Lined:
+    """Raises YamlFault."""
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                raise YamlFault(_line(event.start_mark), "aliases (*name) are not accepted")
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            lines = {} if node is None else _lines(node)
+            return Lined(None if node is None else loader.construct_document(node), lines)
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        raise YamlFault(
+            _line(getattr(error, "problem_mark", None)), f"not YAML: {getattr(error, 'problem', None) or 'unreadable'}"
+        ) from error
+    except RecursionError as error:
+        raise YamlFault(0, "nested too deeply") from error
+    except ValueError as error:
+        if isinstance(error, YamlFault):
+            raise
+        raise YamlFault(0, f"a value that there is not: {error}") from error  # a date such as 2026-02-30
+
+
+def _line(mark: object) -> int:
+    """Of a mark of the parser's, which is None where it does not know."""
+    line = getattr(mark, "line", None)
+    return line + 1 if isinstance(line, int) else 0
+
+
+def _lines(root: yaml.Node) -> dict[tuple[str, ...], int]:
+    found: dict[tuple[str, ...], int] = {}
+    waiting: list[tuple[tuple[str, ...], yaml.Node]] = [((), root)]
+    while waiting:
+        place, node = waiting.pop()
+        found[place] = _line(node.start_mark)
+        if isinstance(node, yaml.SequenceNode):
+            waiting += [((*place, str(number)), entry) for number, entry in enumerate(node.value)]
+        elif isinstance(node, yaml.MappingNode):
+            seen: set[str] = set()
+            for key, entry in node.value:
+                name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
+                if name in seen:
+                    raise YamlFault(_line(key.start_mark), f"the key {name!r} is there twice")
+                seen.add(name)
+                waiting.append(((*place, name), entry))
+    return found
