@@ -85,8 +85,8 @@ _SENTENCES: dict[Fault, tuple[str, str]] = {
     "unconditional": (
         "{where}: この S3 サーバーは条件付きの書き込み（If-None-Match、If-Match）を無視します。"
         "同時に書くと気づかずに上書きされるため使えません。条件付きの書き込みに対応したサーバーを指定してください。",
-        "{where}: this S3 server ignores the conditions of a write (If-None-Match, If-Match): two writers would overwrite "
-        "each other unseen. Name a server that honours them.",
+        "{where}: this S3 server ignores the conditions of a write (If-None-Match, If-Match): two writers would "
+        "overwrite each other unseen. Name a server that honours them.",
     ),
     "set-aside": (
         "{where} が壊れていた（{detail}）ので、新しいキャッシュを作りました。"
