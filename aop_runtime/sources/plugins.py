@@ -1,7 +1,8 @@
 """Plug-ins: tools that an organisation's catalog defines as standard tools, and its own code carries out.
 
 An installed package names them as entry points of the group `aop.tools`; a file `NAME.py` in a folder such as
-`.aop/tools` is one too, if the run was told of the folder. What either gives under the name of the tool is a function
+`.aop/tools` is one too, if the run was told of the folder, and comes before a package. What either gives under the name
+of the tool is a function
 
     def tools(grant: Standard) -> Sequence[Tool]
 
@@ -11,19 +12,26 @@ A plug-in is code that has the rights of the run: it is loaded when a procedure 
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
 from aop_runtime.declarations import Standard
-from aop_runtime.plane.spec import Tool, ToolSpec
+from aop_runtime.plane.spec import Tool
+from aop_runtime.sources.plugin_check import checked
 from aop_runtime.sources.protocol import Grant, SourceFault
+from aop_runtime.sources.words import one_line
 
 GROUP: Final = "aop.tools"
 FUNCTION: Final = "tools"
+
+_SHOWN: Final = 500
+_FILE_NAME: Final = re.compile(r"\w[\w -]{0,99}")
 
 
 class PluginSource:
@@ -31,6 +39,7 @@ class PluginSource:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._loaded: dict[str, Callable[[Standard], object]] = {}
 
     def accepts(self, grant: Grant) -> bool:
         if not isinstance(grant, Standard):
@@ -38,67 +47,71 @@ class PluginSource:
         return self._file(grant.tool) is not None or bool(entry_points(group=GROUP, name=grant.tool))
 
     async def tools(self, grant: Grant) -> Sequence[Tool]:
-        """Raises SourceFault."""
+        """Raises SourceFault, which names the plug-in, and file and line where it failed."""
         if not isinstance(grant, Standard):
             raise SourceFault(f"{grant.tool}: a plug-in provides standard tools")
         file = self._file(grant.tool)
-        where = f"the plug-in {grant.tool!r}" if file is None else str(file)
+        where = f"the plug-in {grant.tool!r}" if file is None else f"the plug-in {file}"
         try:
-            made = self._function(grant.tool, file, where)(grant)
+            if grant.tool not in self._loaded:
+                self._loaded[grant.tool] = _function(grant.tool, file, where)
+            made = self._loaded[grant.tool](grant)
         except SourceFault:
             raise
-        except Exception as error:
-            raise SourceFault(f"{where}: {_place(error, file)}{type(error).__name__}: {error}") from error
-        return _checked(made, grant, where)
-
-    def _file(self, tool: str) -> Path | None:
-        if self._folder is None or not tool.isidentifier():
-            return None
-        path = self._folder / f"{tool}.py"
-        return path if path.is_file() and not path.is_symlink() else None
-
-    def _function(self, tool: str, file: Path | None, where: str) -> Callable[[Standard], object]:
-        if file is None:
-            (found, *_) = entry_points(group=GROUP, name=tool)
-            loaded = found.load()
-        else:
-            loaded = getattr(_module(tool, file), FUNCTION, None)
-        if not callable(loaded):
-            raise SourceFault(f"{where}: it has no function {FUNCTION}(grant)")
-        function: Callable[[Standard], object] = loaded
-        return function
+        except (Exception, SystemExit) as error:
+            said = one_line(f"{type(error).__name__}: {error}", _SHOWN)
+            raise SourceFault(f"{where} failed{_place(error, file)}: {said}") from error
+        return checked(made, grant, where)
 
     async def aclose(self) -> None:
-        """There is nothing to end."""
+        """There is nothing to end: a plug-in's handlers close what they open."""
+
+    def _file(self, tool: str) -> Path | None:
+        """Of this folder, whatever the tool is called."""
+        if self._folder is None or _FILE_NAME.fullmatch(tool) is None:
+            return None
+        path = self._folder / f"{tool}.py"
+        return path if path.is_file() else None
 
 
-def _module(tool: str, file: Path) -> object:
+def _function(tool: str, file: Path | None, where: str) -> Callable[[Standard], object]:
+    if file is None:
+        found = list(entry_points(group=GROUP, name=tool))
+        if len(found) > 1:
+            packages = ", ".join(sorted(entry.dist.name if entry.dist is not None else entry.value for entry in found))
+            raise SourceFault(f"{where}: several packages provide it ({packages}); keep one")
+        loaded = found[0].load()
+    else:
+        loaded = getattr(_module(tool, file), FUNCTION, None)
+    if not callable(loaded):
+        raise SourceFault(f"{where}: it has no function {FUNCTION}(grant)")
+    function: Callable[[Standard], object] = loaded
+    return function
+
+
+def _module(tool: str, file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"aop_tools_{tool}", file)
     if spec is None or spec.loader is None:
         raise SourceFault(f"{file}: cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
     return module
 
 
 def _place(error: BaseException, file: Path | None) -> str:
-    """The line of the plug-in's own file where it went wrong."""
-    if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: "
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    return f"line {lines[-1]}: " if lines else ""
-
-
-def _checked(made: object, grant: Standard, where: str) -> Sequence[Tool]:
-    """Tools of the granted name, and nothing else."""
-    if not isinstance(made, Sequence):
-        raise SourceFault(f"{where}: {FUNCTION}(grant) returned no list of tools")
-    for tool in made:
-        if not isinstance(tool, Tool) or not isinstance(tool.spec, ToolSpec):
-            raise SourceFault(f"{where}: {FUNCTION}(grant) returned something that is no Tool")
-        if tool.spec.tool != grant.tool:
-            raise SourceFault(f"{where}: it may provide {grant.tool}, not {tool.spec.tool}")
-        if grant.read_only and tool.spec.effect != "read":
-            raise SourceFault(f"{where}: {tool.spec.operation} writes, and only reading was granted")
-    return list(made)
+    """Where it went wrong: in the plug-in's own file, or in what its package is made of."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f" at {error.filename}:{error.lineno}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and not frame.filename.startswith("<frozen")
+    ]
+    own = [frame for frame in frames if file is not None and frame.filename == str(file)]
+    last = (own or frames)[-1:]
+    return f" at {last[0].filename}:{last[0].lineno}" if last else ""
