@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypedDict
 
 from aop_runtime.declarations import Handover, Json, Phase, Procedure, Standard
+from aop_runtime.handover.substitution import input_schema
 from aop_runtime.manifest import Manifest
 from aop_runtime.plane.permission import Rules
-from aop_runtime.plane.spec import Confirmation, ToolSpec
+from aop_runtime.plane.spec import Confirmation, Tool, ToolSpec
+from aop_runtime.sources.protocol import Source
+from aop_runtime.standard.browser_table import INTERACT
 from aop_runtime.standard.browser_table import OPERATIONS as BROWSER
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -59,6 +63,7 @@ class HandoverView(TypedDict):
     tool: str
     mode: str
     placeholders: list[str]
+    input_schema: Mapping[str, Json]
     operations: list[OperationView]
 
 
@@ -83,7 +88,9 @@ def _phase(phase: Phase, manifest: Manifest, rules: Rules) -> PhaseView:
     unknown: list[str] = []
     for grant in phase.tools:
         if isinstance(grant, Standard):
-            tools += _standard(grant, rules)
+            specs = _standard(grant)
+            tools += [_view(spec, rules, known=known) for spec, known in specs]
+            unknown += [] if specs else [grant.tool]
         elif grant.operations is None:
             unknown.append(grant.tool)
         else:
@@ -105,6 +112,7 @@ def _handover(handover: Handover, manifest: Manifest, rules: Rules) -> HandoverV
         tool=handover.tool,
         mode=handover.mode,
         placeholders=list(handover.placeholders),
+        input_schema=input_schema(handover.placeholders),
         operations=[_operation(handover.tool, name, manifest, rules) for name in handover.operations or ()],
     )
 
@@ -125,21 +133,47 @@ def _operation(tool: str, name: str, manifest: Manifest, rules: Rules) -> Operat
     return _view(spec, rules, known=pin is not None and pin.input_schema is not None)
 
 
-def _standard(grant: Standard, rules: Rules) -> Iterator[OperationView]:
-    """The browser's operations come from its server; here they are those of the table."""
-    words = set(grant.operations)
-    names = [name for name, word in BROWSER.items() if word in words] if grant.tool == "browser" else [grant.tool]
-    for name in names:
-        effect = "write" if BROWSER.get(name) == "interact" else "read"
-        spec = ToolSpec(
-            name=name,
-            tool=grant.tool,
-            operation=name,
-            description="",
-            input_schema={},
-            effect="write" if effect == "write" else "read",
-        )
-        yield _view(spec, rules, known=False)
+def _standard(grant: Standard) -> list[tuple[ToolSpec, bool]]:
+    """Of the tools that come with the run-time, and whether their schema is known; [] for others.
+
+    The browser's operations come from its server; here they are those of the table.
+    """
+    if grant.tool == "browser":
+        names = [name for name, word in BROWSER.items() if word in set(grant.operations)]
+        return [(_of_browser(name), False) for name in names]
+    # Each only where it is granted: starting up is what a dry run's time goes to.
+    source: Source
+    match grant.tool:
+        case "hitl":
+            from aop_runtime.standard.hitl import HitlSource  # noqa: PLC0415
+
+            source = HitlSource()
+        case "添付ファイル":
+            from aop_runtime.standard.attachments import AttachmentsSource  # noqa: PLC0415
+
+            source = AttachmentsSource()
+        case "sandbox":
+            from aop_runtime.standard.sandbox import SandboxSource  # noqa: PLC0415
+
+            return [(tool.spec, True) for tool in SandboxSource().declared()]
+        case _:
+            return []
+    return [(tool.spec, True) for tool in asyncio.run(_tools(source, grant))]
+
+
+async def _tools(source: Source, grant: Standard) -> Sequence[Tool]:
+    return await source.tools(grant)
+
+
+def _of_browser(name: str) -> ToolSpec:
+    return ToolSpec(
+        name=name,
+        tool="browser",
+        operation=name,
+        description="",
+        input_schema={},
+        effect="write" if BROWSER.get(name) == INTERACT else "read",
+    )
 
 
 def _view(spec: ToolSpec, rules: Rules, *, known: bool) -> OperationView:

@@ -24,6 +24,7 @@ from pydantic_ai.tools import ToolDefinition
 from aop_runtime.engine.script import Script
 from aop_runtime.faults import Fault
 from aop_runtime.plane.registry import Offer
+from aop_runtime.sources.words import one_line
 
 MOST_TRIES: Final = 4
 REQUEST_S: Final = 600.0
@@ -120,7 +121,7 @@ async def ask(
                 return reply
             said = f"the model {model.model_name} {wrong}"
         except ModelHTTPError as error:
-            said = f"the model {model.model_name} answered with HTTP {error.status_code}"
+            said = f"the model {model.model_name} answered with HTTP {error.status_code}{_reason(error)}"
             if error.status_code not in (408, 409, 429) and error.status_code < 500:
                 raise ModelFault(said) from error
             asked_for_s = error.retry_after or 0.0
@@ -137,6 +138,15 @@ async def ask(
         note(f"{said}; asked again")
         await asyncio.sleep(min(max(asked_for_s, 0.5 * 4 ** (attempt - 1)), LONGEST_PAUSE_S))
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _reason(error: ModelHTTPError) -> str:
+    """In the provider's words; about a key, which some of them repeat, in ours."""
+    if error.status_code in (401, 403):
+        return ": check its API key, and what it may be used for"
+    inner = error.body.get("error", error.body) if isinstance(error.body, dict) else None
+    message = inner.get("message") if isinstance(inner, dict) else None
+    return f": {one_line(message, 300)}" if isinstance(message, str) and message else ""
 
 
 def _unusable(reply: ModelResponse) -> str | None:

@@ -68,6 +68,10 @@ class SandboxSource:
             fault = "the kernel does not tell the children of a process (CONFIG_PROC_CHILDREN)"
         if fault is not None:
             raise SourceFault(f"{NAME}: it runs code only where it can confine it, and cannot here: {fault}")
+        return self.declared()
+
+    def declared(self) -> tuple[Tool, ...]:
+        """What there is where this host can confine."""
         return self._tool("python"), self._tool("shell")
 
     async def aclose(self) -> None:

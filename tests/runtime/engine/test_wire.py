@@ -98,7 +98,9 @@ def test_a_busy_model_is_asked_again_and_a_refusing_one_is_not(tmp_path: Path, m
     with ModelServer([status(401)]) as server:
         outcome = driven(tmp_path / "no", server, monkeypatch, "openai-chat:gpt-4o")
     assert (outcome.status, len(server.requests)) == ("failed", 1)
-    assert "401" in outcome.message
+    assert "401: check its API key" in outcome.message
+    with ModelServer([status(404)]) as server:
+        assert "404: no" in driven(tmp_path / "unknown", server, monkeypatch, "openai-chat:gpt-4o").message
     for path in (tmp_path / "no" / "runs").rglob("*"):
         assert not path.is_file() or b"k-test" not in path.read_bytes()
 
