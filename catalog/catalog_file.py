@@ -7,9 +7,9 @@ import re
 from typing import cast
 
 from catalog.checks import Names, among, choice, fields, filled_text, mapping, sequence, text, words
-from catalog.definition import CategoryDefinition, Removal, ToolDefinition
+from catalog.definition import Removal, ToolDefinition
 from catalog.fold import fold
-from catalog.model import ToolKind
+from catalog.model import Category, ToolKind
 from catalog.nodes import Fault, Json, Node
 from catalog.operation_file import read_operations
 from catalog.origin import read_server, read_source
@@ -79,11 +79,11 @@ def _name(node: Node, where: str) -> str:
     return name
 
 
-def _categories(node: Node | None, tool: str) -> tuple[CategoryDefinition, ...]:
+def _categories(node: Node | None, tool: str) -> tuple[Category, ...]:
     if node is None:
         return ()
     names = Names(f"{tool}.categories")
-    found: list[CategoryDefinition] = []
+    found: list[Category] = []
     for index, entry in enumerate(sequence(node, f"{tool}.categories")):
         where = f"{tool}.categories[{index}]"
         entries = fields(entry, where, ("name",), ("title", "hints"))
@@ -91,7 +91,7 @@ def _categories(node: Node | None, tool: str) -> tuple[CategoryDefinition, ...]:
         names.add(name, entries["name"].line)
         title = filled_text(entries["title"], f"{where}.title") if "title" in entries else name
         hints = tuple(words(entries["hints"], f"{where}.hints")) if "hints" in entries else ()
-        found.append(CategoryDefinition(name, title, hints))
+        found.append(Category(name, title, hints))
     return tuple(found)
 
 
@@ -106,9 +106,7 @@ def _options(node: Node | None, tool: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _grants(
-    node: Node | None, tool: str, categories: tuple[CategoryDefinition, ...]
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _grants(node: Node | None, tool: str, categories: tuple[Category, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """What each category word allows (T8); a word without an entry allows itself, which is written out here."""
     where = f"{tool}.grants"
     entries = mapping(node, where) if node is not None else {}

@@ -8,21 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from catalog.fold import fold
-from catalog.nodes import Fault, Node
-
-_TYPES = {
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    list: "list",
-    dict: "mapping",
-    type(None): "null",
-}
+from catalog.nodes import Fault, Node, type_name
 
 
 def wrong_type(node: Node, where: str, expected: str) -> Fault:
-    return Fault(node.line, "type-wrong", where=where, expected=expected, got=_TYPES[type(node.value)])
+    return Fault(node.line, "type-wrong", where=where, expected=expected, got=type_name(node.value))
 
 
 def mapping(node: Node, where: str) -> dict[str, Node]:

@@ -46,15 +46,14 @@ def compile_tool(tool: ToolDefinition, file: int = 0) -> Entry:
     ]
     schemas = ["" if entry.input_schema is None else canonical(entry.input_schema) for entry in tool.operations or ()]
     section = "".join(f"{line}\n" for line in (canonical(content), *schemas)).encode()
-    categories = tuple(Category(entry.name, entry.title, entry.hints) for entry in tool.categories)
-    identity = canonical([tool.name, tool.kind, tool.title, list(tool.hints), _categories(categories)])
+    identity = canonical([tool.name, tool.kind, tool.title, list(tool.hints), _categories(tool.categories)])
     texts = {entry.effect for entry in tool.operations or () if entry.text_argument is not None}
     return Entry(
         name=tool.name,
         kind=tool.kind,
         title=tool.title,
         hints=tool.hints,
-        categories=categories,
+        categories=tool.categories,
         reads_text="read" in texts,
         writes_text="write" in texts,
         digest=sha256(identity.encode() + b"\n" + section).hexdigest(),

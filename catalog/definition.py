@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from catalog.model import Effect, ToolKind
+from catalog.model import Category, Effect, ToolKind
 from catalog.nodes import Json
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryDefinition:
-    name: str
-    title: str
-    hints: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +37,7 @@ class ToolDefinition:
     kind: ToolKind
     title: str
     hints: tuple[str, ...]
-    categories: tuple[CategoryDefinition, ...]
+    categories: tuple[Category, ...]
     operations: tuple[OperationDefinition, ...] | None
     options: tuple[str, ...]
     grants: tuple[tuple[str, tuple[str, ...]], ...]

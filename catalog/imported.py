@@ -15,11 +15,11 @@ from catalog.catalog_file import read_catalog
 from catalog.compile import canonical, compile_tool
 from catalog.compiled import Entry
 from catalog.definition import ToolDefinition
-from catalog.errors import MAX_BYTES, CatalogError
+from catalog.errors import CatalogError
 from catalog.fold import fold
 from catalog.live import Limits, ListedTool, Listing, ServerFault
 from catalog.nodes import MAX_DEPTH, MAX_DIGITS, Fault, Json, deeper, walk
-from catalog.reading import read_file
+from catalog.reading import read_if_there
 from catalog.writing import replace_file, sweep
 from catalog.yaml_reader import read_yaml
 from catalog.yaml_writer import write_yaml
@@ -104,13 +104,8 @@ def store(folder: Path, name: str, text: str) -> tuple[Path, Stored]:
     Raises OSError; CatalogError where the file is another tool's or no catalog file.
     """
     path = folder / file_name(name)
-    try:
-        before = read_file(str(path), MAX_BYTES + 1)
-    except FileNotFoundError:
-        before = None
+    before = read_if_there(path)
     if before is not None:
-        if len(before) > MAX_BYTES:
-            raise CatalogError(str(path), None, "file-too-large", limit=MAX_BYTES)
         earlier = _entry_in(path, before)
         if fold(earlier.name) != fold(name):
             raise CatalogError(str(path), earlier.line, "snapshot-of-another", name=name, other=earlier.name)

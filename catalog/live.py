@@ -39,7 +39,7 @@ class Listing(NamedTuple):
 
 
 class ServerFault(Exception):
-    """A server that cannot be listed. `reason`: a key of `errors.MESSAGES`, which also needs the server's name."""
+    """A server that cannot be listed. `reason`: a key of `SERVER_MESSAGES`, whose words also need the server's name."""
 
     def __init__(self, reason: str, **arguments: str | int) -> None:
         super().__init__(reason, arguments)

@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple
 
 from catalog import cache
 from catalog.compiled import Damaged, Entry, decode
-from catalog.errors import MAX_BYTES, CatalogError
 from catalog.layers import Layer, Layers, Part, merge
 from catalog.own import Own
-from catalog.reading import read_file
+from catalog.reading import read_bounded, unreadable
 from catalog.snapshot import Catalog
 
 SHIPPED = Path(__file__).parent / "data"
@@ -107,7 +106,7 @@ def _shipped(own: tuple[Path, ...]) -> _Part:
 
 
 def _given(layer: Layer, files: Sequence[Path], own: tuple[Path, ...]) -> _Part:
-    sources = [(path, _bytes(path)) for path in files]
+    sources = [(path, read_bounded(path)) for path in files]
     key = cache.key_of([content for _, content in sources])
     again = partial(_compile, partial(_compile_files, sources), key, own)
     cached = _cached(key, own)
@@ -115,7 +114,7 @@ def _given(layer: Layer, files: Sequence[Path], own: tuple[Path, ...]) -> _Part:
 
 
 def _one(layer: Literal["organisation", "mcp.json"], path: Path, own: tuple[Path, ...]) -> _Part:
-    content = _bytes(path)
+    content = read_bounded(path)
     key = cache.key_of([layer.encode(), content])
     again = partial(_compile, partial(_compile_one, layer, path, content), key, own)
     cached = _cached(key, own)
@@ -139,7 +138,7 @@ def _compile(compile_: _Compile, key: str, folders: tuple[Path, ...]) -> list[En
 
 
 def _compile_paths(paths: list[Path]) -> list[Entry]:
-    return _compile_files([(path, _bytes(path)) for path in paths])
+    return _compile_files([(path, read_bounded(path)) for path in paths])
 
 
 def _compile_files(sources: list[tuple[Path, bytes]]) -> list[Entry]:
@@ -158,19 +157,5 @@ def _stamp(path: Path) -> bytes:
     try:
         status = path.stat()
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     return f"{path.name} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}".encode()
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        content = read_file(str(path), MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-    if len(content) > MAX_BYTES:
-        raise CatalogError(str(path), None, "file-too-large", limit=MAX_BYTES)
-    return content
-
-
-def _unreadable(path: Path, error: OSError | ValueError) -> CatalogError:
-    return CatalogError(str(path), None, "file-unreadable", detail=getattr(error, "strerror", None) or str(error))

@@ -17,12 +17,11 @@ from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
 from catalog.drift import KINDS, Facts, Kind
 from catalog.drift import digest as digest_of
-from catalog.errors import MAX_BYTES, CatalogError
 from catalog.fold import fold
 from catalog.model import Effect
-from catalog.nodes import MAX_DEPTH, Json, deeper
+from catalog.nodes import MAX_DEPTH, Json, deeper, type_name
 from catalog.own import LOCK_FILE
-from catalog.reading import read_file
+from catalog.reading import read_if_there
 
 VERSION: Final = 1
 
@@ -88,15 +87,8 @@ def locked_tool(
 
 def read_lock(path: Path) -> Lock | None:
     """None where there is none. Raises CatalogError for one that cannot be read or is not right, at its line."""
-    try:
-        content = read_file(str(path), MAX_BYTES + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise CatalogError(str(path), None, "file-unreadable", detail=error.strerror or str(error)) from error
-    if len(content) > MAX_BYTES:
-        raise CatalogError(str(path), None, "file-too-large", limit=MAX_BYTES)
-    return lock_of(path, content)
+    content = read_if_there(path)
+    return None if content is None else lock_of(path, content)
 
 
 def lock_of(path: Path, content: bytes) -> Lock:
@@ -153,7 +145,7 @@ class _Place:
         return ".".join(self.at) or LOCK_FILE
 
     def wrong(self, expected: str) -> Wrong:
-        return Wrong(self.at, "type-wrong", where=self.where, expected=expected, got=_type_name(self.value))
+        return Wrong(self.at, "type-wrong", where=self.where, expected=expected, got=type_name(self.value))
 
     def entries(self) -> dict[str, _Place]:
         if not isinstance(self.value, dict):
@@ -195,11 +187,6 @@ class _Place:
         if not _SHA256.fullmatch(self.text()):
             raise self.not_one_of("sha256")
         return self.text()
-
-
-def _type_name(value: Json) -> str:
-    names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "mapping"}
-    return names.get(type(value), "null")
 
 
 _EFFECTS: Final[tuple[Effect, ...]] = ("read", "write")

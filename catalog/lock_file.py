@@ -10,7 +10,7 @@ from catalog.drift import KINDS, Facts
 from catalog.errors import CatalogError
 from catalog.lock import VERSION, Lock, LockedTool, read_lock
 from catalog.nodes import Json
-from catalog.reading import read_file
+from catalog.reading import read_if_there
 from catalog.writing import replace_file, sweep
 
 _compact = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(", ", ": ")).encode
@@ -37,7 +37,7 @@ def store_lock(path: Path, lock: Lock, before: Lock | None) -> bool:
     content = write_lock(lock).encode()
     if read_lock(path) != before:
         raise CatalogError(str(path), None, "lock-changed")
-    if before is not None and read_file(str(path), len(content) + 1) == content:
+    if before is not None and read_if_there(path) == content:
         return False
     sweep(path.parent)
     replace_file(path, content)

@@ -14,6 +14,12 @@ MAX_DIGITS = 300
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 
+def type_name(value: object) -> str:
+    """What a value is called in messages."""
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "mapping"}
+    return names.get(type(value), "null")
+
+
 def walk(value: Json) -> Iterator[tuple[Json, int]]:
     """Every value within and how deep it stands, without recursion."""
     pending: list[tuple[Json, int]] = [(value, 0)]

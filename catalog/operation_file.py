@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import cast
 
 from catalog.checks import Names, among, choice, fields, filled_text, mapping, sequence, text, wrong_type
-from catalog.definition import CategoryDefinition, OperationDefinition
+from catalog.definition import OperationDefinition
 from catalog.fold import fold
 from catalog.json_schema import check_input_schema, check_schema
-from catalog.model import Effect, ToolKind
+from catalog.model import Category, Effect, ToolKind
 from catalog.nodes import Fault, Json, Node
 
 _OPERATION_KEYS = (
@@ -34,7 +34,7 @@ _PATH_ARGUMENT = re.compile(r"\{([^{}]*)\}")
 
 
 def read_operations(
-    node: Node | None, tool_node: Node, tool: str, kind: ToolKind, categories: tuple[CategoryDefinition, ...]
+    node: Node | None, tool_node: Node, tool: str, kind: ToolKind, categories: tuple[Category, ...]
 ) -> tuple[OperationDefinition, ...] | None:
     if kind == "standard":
         return ()

@@ -6,6 +6,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from pathlib import Path
+
+from catalog.errors import MAX_BYTES, CatalogError
 
 _SHELL_PIPES = ("/dev/fd/", "/proc/self/fd/")
 _STDIN = "/dev/stdin"
@@ -49,6 +52,31 @@ def _read_to_end(descriptor: int, path: str, most: int) -> bytes:
     if data is None:  # what the system calls a file, and is a queue: the kernel's messages
         raise _refusal(errno.ESPIPE, path)
     return data
+
+
+def read_bounded(path: Path) -> bytes:
+    """All of a file of ours: a catalog, a lock, an `mcpServers` file. Raises CatalogError, also for a large one."""
+    try:
+        content = read_file(str(path), MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        raise unreadable(path, error) from error
+    if len(content) > MAX_BYTES:
+        raise CatalogError(str(path), None, "file-too-large", limit=MAX_BYTES)
+    return content
+
+
+def read_if_there(path: Path) -> bytes | None:
+    """As `read_bounded`; None for no file."""
+    try:
+        return read_bounded(path)
+    except CatalogError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise
+
+
+def unreadable(path: Path, error: OSError | ValueError) -> CatalogError:
+    return CatalogError(str(path), None, "file-unreadable", detail=getattr(error, "strerror", None) or str(error))
 
 
 def _refusal(number: int | None, path: str) -> OSError:

@@ -10,13 +10,13 @@ from catalog.catalog_file import read_catalog
 from catalog.compile import compile_removal, compile_tool
 from catalog.compiled import Entry
 from catalog.definition import ToolDefinition
-from catalog.errors import MAX_BYTES, CatalogError
+from catalog.errors import CatalogError
 from catalog.fold import fold
 from catalog.json_reader import read_json
 from catalog.mcp_config import read_servers
 from catalog.mcp_connection import Connection, read_connections
 from catalog.nodes import Fault, Node
-from catalog.reading import read_file
+from catalog.reading import read_bounded
 from catalog.yaml_reader import read_yaml
 
 T = TypeVar("T")
@@ -52,12 +52,7 @@ def connections_in(path: Path, names: Sequence[str], environment: Mapping[str, s
 
     Raises CatalogError.
     """
-    try:
-        content = read_file(str(path), MAX_BYTES + 1)
-    except OSError as error:
-        raise CatalogError(str(path), None, "file-unreadable", detail=error.strerror or str(error)) from error
-    if len(content) > MAX_BYTES:
-        raise CatalogError(str(path), None, "file-too-large", limit=MAX_BYTES)
+    content = read_bounded(path)
     known = {fold(server.name): server.name for server in _parse(path, content, read_json, read_servers)}
     for name in names:
         if fold(name) not in known:

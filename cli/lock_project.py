@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from catalog.drift import Drift
-from catalog.lock import Lock, read_lock
+from catalog.drift import Drift, Kind
+from catalog.lock import DEFAULT_POLICY, Lock, Policy, read_lock
 from catalog.locking import tool_drifts
 from catalog.own import LOCK_FILE
 from catalog.snapshot import Catalog
@@ -27,6 +27,10 @@ class LockProject(NamedTuple):
     names: tuple[str, ...]
     uses: Uses
     drifts: tuple[tuple[Drift, tuple[Touched, ...]], ...]
+
+    @property
+    def policy(self) -> Mapping[Kind, Policy]:
+        return DEFAULT_POLICY if self.lock is None else self.lock.policy
 
 
 def open_project(names: Sequence[str], setting: Setting, *, needs_documents: bool) -> LockProject:

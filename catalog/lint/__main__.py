@@ -12,8 +12,10 @@ from typing import Final
 from catalog.errors import CatalogError, Language
 from catalog.lint.command import FORMATS, run
 from catalog.lint.limits import MAX_BYTES
+from catalog.reading import read_file, unreadable
 
 _TROUBLE: Final = 2
+_INTERRUPTED: Final = 130
 _BROKEN_PIPE: Final = 141
 """As if SIGPIPE had ended it."""
 
@@ -45,11 +47,9 @@ def _content(name: str) -> bytes:
     if name == "-" and sys.stdin is not None:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     try:
-        with Path(name).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+        return read_file(name, MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        detail = getattr(error, "strerror", None) or str(error)
-        raise CatalogError(name, None, "file-unreadable", detail=detail) from error
+        raise unreadable(Path(name), error) from error
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -62,4 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)

@@ -12,7 +12,6 @@ from catalog.errors import CatalogError
 from catalog.fold import fold
 from catalog.live import Limits
 from catalog.load import load_layers
-from catalog.lock import DEFAULT_POLICY
 from catalog.mcp_connection import Connection
 from catalog.model import Tool
 from catalog.own import find_own
@@ -34,8 +33,7 @@ def run(names: Sequence[str], setting: Setting, *, live: bool, seconds: float | 
     """
     config = config_of(setting) if live else None
     project = open_project(names, setting, needs_documents=False)
-    policy = DEFAULT_POLICY if project.lock is None else project.lock.policy
-    rows = rows_of(project.drifts, "lock-catalog", policy)
+    rows = rows_of(project.drifts, "lock-catalog", project.policy)
     faults: list[CatalogError] = []
     if config is not None:
         rows += _live(project, setting, config, limits_of(seconds), faults)
@@ -61,7 +59,6 @@ def _live(
     project: LockProject, setting: Setting, config: Path, limits: Limits, faults: list[CatalogError]
 ) -> Iterator[Row]:
     """Every server of the file beside the catalog's tool of its name."""
-    policy = DEFAULT_POLICY if project.lock is None else project.lock.policy
     own = find_own(Path(), setting.org)
     layers = load_layers(setting.catalog, setting.mcp_config, cache_folder(), own).tools
     for connection in connections(config, ()):
@@ -76,7 +73,7 @@ def _live(
             continue
         imported = layers[fold(tool.name)].place.layer == "imported"
         drifts = _compare(tool, listed, imported=imported)
-        yield from rows_of([(drift, project.uses.touched(drift)) for drift in drifts], "catalog-server", policy)
+        yield from rows_of([(drift, project.uses.touched(drift)) for drift in drifts], "catalog-server", project.policy)
 
 
 class _Listed(NamedTuple):

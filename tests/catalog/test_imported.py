@@ -171,7 +171,7 @@ def test_a_file_of_somebody_else_stays(tmp_path: Path, earlier: bytes) -> None:
 def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     """Nobody may ever write to it."""
     os.mkfifo(tmp_path / "srv.yaml")
-    with pytest.raises(OSError, match="not a file"):
+    with pytest.raises(CatalogError, match="not a file"):
         store(tmp_path, "srv", text_of(listed("a")))
 
 
