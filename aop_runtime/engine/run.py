@@ -56,6 +56,10 @@ _FAULTS: Final[Mapping[type[Exception], str]] = {
 }
 """What ends a run as failed, and can be put right before it is resumed."""
 
+_CALLED: Final = "called"
+FAULT_CODES: Final = frozenset({*_FAULTS.values(), _CALLED})
+"""The `code` of a `RunFailed`."""
+
 _CANCEL: Final = "cancel"
 _POLL_S: Final = 0.2
 
@@ -141,7 +145,7 @@ async def run(
                 journal.record(RunFailed(code=code, message=str(fault)), durable=True)
                 return Outcome("failed", message=str(fault))
             except Failed as fault:
-                journal.record(RunFailed(code="called", message=str(fault)), durable=True)
+                journal.record(RunFailed(code=_CALLED, message=str(fault)), durable=True)
                 return Outcome("failed", message=str(fault))
 
 
