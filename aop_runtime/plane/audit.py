@@ -15,6 +15,7 @@ from aop_runtime.plane.hooks import Hook, HookCall
 from aop_runtime.plane.permission import Verdict
 
 _LONGEST: Final = 2_000
+_LONGEST_NAME: Final = 200
 
 
 class Audit(Hook):
@@ -43,12 +44,12 @@ class Audit(Hook):
 
     def _write(self, call: HookCall, entry: Mapping[str, Json]) -> None:
         head: dict[str, Json] = {"at": round(self._clock(), 3), "run": call.run, "phase": call.phase, "call": call.id}
-        head["tool"] = call.name if call.spec is None else call.spec.address
+        head["tool"] = call.name[:_LONGEST_NAME] if call.spec is None else call.spec.address
         if call.spec is not None:
             head["effect"] = call.spec.effect
         head["arguments"] = _shortened(dict(call.arguments))
         line = json.dumps(self._hide({**head, **entry}), ensure_ascii=False, separators=(",", ":"))
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             os.write(descriptor, f"{line}\n".encode("utf-8", "backslashreplace"))
         finally:

@@ -1,4 +1,4 @@
-"""JSON Schema 2020-12 with an end: no schema and no value keeps the evaluator longer than its budget.
+"""JSON Schema with an end: no schema and no value keeps the evaluator longer than its budget.
 
 Patterns are searched with a time-out, uniqueness takes linear time, numbers of any size are divided exactly, and what
 branches without end stops when the budget is used up.
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from datetime import date
 from fractions import Fraction
+from functools import cache
 from itertools import islice
 from typing import Any, Final, TypeAlias, cast
 
@@ -64,7 +65,7 @@ class _Budget:
 _budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
 
 
-def evaluator(schema: Mapping[str, Json]) -> Validator:
+def evaluator(schema: Mapping[str, Json], dialect: type[Validator] = Draft202012Validator) -> Validator:
     """Of one schema. Nothing outside it is ever fetched.
 
     Raises SchemaError, and ValueError or TypeError where it holds what JSON cannot.
@@ -72,8 +73,8 @@ def evaluator(schema: Mapping[str, Json]) -> Validator:
     plain = cast("dict[str, Any]", schema)
     json.dumps(plain, allow_nan=False)
     # Its patterns may be of a dialect that is not Python's.
-    Draft202012Validator.check_schema(plain, format_checker=FormatChecker(formats=()))
-    return _Bounded(plain, registry=Registry())
+    cast("type[Draft202012Validator]", dialect).check_schema(plain, format_checker=FormatChecker(formats=()))
+    return _bounded(dialect)(plain, registry=Registry())
 
 
 def errors(validator: Validator, value: Json, most: int, budget_s: float = BUDGET_S) -> list[ValidationError]:
@@ -232,8 +233,11 @@ _OURS: Final[dict[str, _Keyword]] = {
     "multipleOf": _multiple_of,
     "uniqueItems": _unique_items,
 }
-_KEYWORDS: Final = {
-    name: _counted(_OURS.get(name, cast("_Keyword", keyword)))
-    for name, keyword in Draft202012Validator.VALIDATORS.items()
-}
-_Bounded: Final = cast("type[Draft202012Validator]", extend(Draft202012Validator, _KEYWORDS))  # type: ignore[no-untyped-call] # its stub has no types
+
+
+@cache
+def _bounded(dialect: type[Validator]) -> type[Validator]:
+    keywords = {
+        name: _counted(_OURS.get(name, cast("_Keyword", keyword))) for name, keyword in dialect.VALIDATORS.items()
+    }
+    return cast("type[Validator]", extend(dialect, keywords))  # type: ignore[no-untyped-call] # its stub has no types

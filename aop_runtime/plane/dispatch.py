@@ -83,7 +83,10 @@ class Plane:
         self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._validators: dict[int, ArgumentValidator] = {}
         for tool in tools:
-            self._validator(tool)
+            try:
+                self._validator(tool)
+            except UnusableSchema as error:
+                raise UnusableSchema(f"the schema of {tool.spec.address} cannot be used: {error}") from error
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -69,7 +69,10 @@ class Registry:
         text = spec.description
         described = text.safe_substitute(self._values) if isinstance(text, Template) else text
         for hook in self._hooks:
-            described = hook.describe(spec, described)
+            try:
+                described = hook.describe(spec, described)
+            except Exception as error:
+                raise SourceFault(f"{spec.address}: the hook {hook.name} failed to describe it: {error}") from error
         return replace(tool, spec=replace(spec, description=described))
 
     async def aclose(self) -> None:

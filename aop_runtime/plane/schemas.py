@@ -12,6 +12,7 @@ _BRANCHES: Final = ("allOf", "anyOf", "oneOf")
 _CONDITIONAL: Final = ("if", "then", "else", "not")
 _ONE: Final = ("items", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "contains")
 _DEFINITIONS: Final = ("$defs", "definitions")
+_BOUNDS: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 _DEEPEST: Final = 200
 
 
@@ -33,6 +34,7 @@ def closed(schema: Json, *, level: int = 0, branch: bool = False) -> Json:
     def inside(value: Json, *, branch: bool = False) -> Json:
         return closed(value, level=level + 1, branch=branch)
 
+    schema = _modern(schema)
     result = dict(schema)
     composed = branch or "unevaluatedProperties" in schema or any(key in schema for key in _ALWAYS)
     by_pattern = "patternProperties" in schema
@@ -65,6 +67,31 @@ def closed(schema: Json, *, level: int = 0, branch: bool = False) -> Json:
                 result["additionalProperties"] = False
         elif "$ref" in schema or _names_fields(schema):
             result["unevaluatedProperties"] = False
+    return result
+
+
+def _modern(schema: dict[str, Json]) -> dict[str, Json]:
+    """What earlier drafts wrote otherwise, as 2020-12 writes it; many servers still list such schemas."""
+    items, dependencies = schema.get("items"), schema.get("dependencies")
+    bounds = [bound for bound in _BOUNDS if isinstance(schema.get(bound), bool)]
+    if not isinstance(items, list) and not isinstance(dependencies, dict) and not bounds and "$schema" not in schema:
+        return schema
+    result = {name: value for name, value in schema.items() if name not in ("$schema", "dependencies", *bounds)}
+    if isinstance(items, list):
+        del result["items"]
+        if items:
+            result["prefixItems"] = items
+        if "additionalItems" in schema:
+            result["items"] = result.pop("additionalItems")
+    for bound in bounds:
+        plain = _BOUNDS[bound]
+        if schema[bound] is True and plain in result:
+            result[bound] = result.pop(plain)
+    if isinstance(dependencies, dict):
+        required = {name: value for name, value in dependencies.items() if isinstance(value, list)}
+        schemas = {name: value for name, value in dependencies.items() if not isinstance(value, list)}
+        result |= {"dependentRequired": dict(required)} if required else {}
+        result |= {"dependentSchemas": dict(schemas)} if schemas else {}
     return result
 
 

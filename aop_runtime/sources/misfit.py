@@ -10,26 +10,29 @@ from jsonschema import SchemaError
 from jsonschema.exceptions import best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import Draft202012Validator, validator_for
-from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from aop_runtime.declarations import Json
+from aop_runtime.plane.bounded import OutOfTime, errors, evaluator
 from aop_runtime.sources.words import one_line
 
 _SHOWN: Final = 300
+_MOST_ERRORS: Final = 100
 
 
 def misfit(value: Json, schema: Mapping[str, Json]) -> str | None:
     """Where `value` does not fit `schema`, in one line without the value; None: it fits."""
     try:
         validator = _validator(_Hashed(schema))
-        error = best_match(validator.iter_errors(value))
-    except SchemaError:
+        error = best_match(errors(validator, value, _MOST_ERRORS))
+    except (SchemaError, ValueError, TypeError):
         return "its schema is no JSON Schema"
     except Unresolvable:
         return "its schema refers to what is not in it"
     except RecursionError:
         return "its schema goes round in a circle"
+    except OutOfTime:
+        return "it takes too long to judge by its schema"
     if error is None:
         return None
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path).lstrip(".")
@@ -56,6 +59,5 @@ class _Hashed:
 @lru_cache(maxsize=512)
 def _validator(hashed: _Hashed) -> Validator:
     """Raises SchemaError."""
-    kind = validator_for(hashed.schema, default=Draft202012Validator)
-    kind.check_schema(dict(hashed.schema))
-    return kind(dict(hashed.schema), registry=Registry())
+    schema = dict(hashed.schema)
+    return evaluator(schema, validator_for(schema, default=Draft202012Validator))

@@ -21,6 +21,7 @@ from aop_runtime.plane.questions import Answer, Waiting
 from aop_runtime.plane.redaction import Redaction
 from aop_runtime.plane.shaping import for_model
 from aop_runtime.plane.spec import ToolCall
+from aop_runtime.plane.validation import UnusableSchema
 
 from .given import NO, YES, Ops, Somebody, plane, rules
 
@@ -498,3 +499,18 @@ def test_a_result_that_cannot_be_kept_is_not_lost_silently(tmp_path: Path) -> No
     envelope = call(plane([tool], folder=tmp_path, given=[rules({"allow": "*"})]), "send")
     assert envelope.error is not None
     assert (envelope.error.code, envelope.error.details) == ("internal", {"done": True})
+
+
+def test_a_large_value_arrives_as_it_is() -> None:
+    """Also one that looks like code, a template or a frame."""
+    text = "\"'${x} {{y}} import os\\n\n\r\u2028</data>\x00" * 29_000
+    assert len(text) > 1_000_000
+    ops = Ops()
+    assert call(plane([ops.tool("find")]), "find", json.dumps({"text": text})).ok
+    assert ops.done == [("find", {"text": text})]
+
+
+def test_a_schema_that_cannot_be_used_is_named() -> None:
+    """Before anything is offered."""
+    with pytest.raises(UnusableSchema, match=r"crm\.find"):
+        plane([Ops().tool("find", input_schema={"type": "thing"})])

@@ -161,6 +161,30 @@ def test_branches_without_end_are_given_up() -> None:
     assert time.process_time() - before < 5 * BUDGET_S
 
 
+def test_what_earlier_drafts_wrote_is_understood() -> None:
+    """Many servers still list such schemas."""
+    schema: dict[str, Any] = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "pair": {"type": "array", "items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False},
+            "n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
+            "a": {"$ref": "#/definitions/a"},
+            "card": {},
+            "bill": {},
+        },
+        "definitions": {"a": {"type": "object", "properties": {"b": {}}}},
+        "dependencies": {"card": ["bill"]},
+    }
+    assert faults(schema, {"pair": ["a", 1], "n": 1, "a": {"b": 1}, "card": 1, "bill": 1}) == []
+    assert faults(schema, {"pair": [1, "a"]}) == [("pair[0]", "wrong type"), ("pair[1]", "wrong type")]
+    assert faults(schema, {"pair": ["a", 1, 2]}) == [("pair", "items")]
+    assert faults(schema, {"n": 0}) == [("n", "exclusiveMinimum")]
+    assert faults(schema, {"a": {"c": 1}}) == [("a.c", "unknown field")]
+    assert faults(schema, {"card": 1}) == [("", "dependentRequired")]
+    assert faults(schema, {"x": 1}) == [("x", "unknown field")]
+
+
 def test_numbers_are_compared_as_they_are_written() -> None:
     """Of any size."""
     schema = {"type": "object", "properties": {"a": {"multipleOf": 0.1}, "b": {"uniqueItems": True}}}

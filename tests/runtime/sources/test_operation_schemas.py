@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aop_runtime.declarations import Json
 from aop_runtime.sources.misfit import misfit
 from aop_runtime.sources.schemas import closed, depth, digest, gone, without_patterns
 
@@ -139,3 +140,21 @@ def test_what_does_not_fit_is_told_without_the_value(value: object, schema: dict
     told = str(misfit(value, schema))  # type: ignore[arg-type]
     assert said in told
     assert "geheim" not in told
+
+
+def test_a_strangers_schema_holds_nobody_up() -> None:
+    """Where each level doubles the work, or an evaluator would compare everything with everything."""
+    node: dict[str, Json] = {"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}}
+    schema: dict[str, Json] = {
+        "$defs": {"n": {"anyOf": [{**node, "required": ["b"]}, {**node, "required": ["c"]}]}},
+        "$ref": "#/$defs/n",
+    }
+    value: dict[str, Json] = {}
+    for _ in range(40):
+        value = {"a": value}
+    assert "too long" in str(misfit(value, schema))
+    items: list[Json] = [{"x": place} for place in range(50_000)]
+    assert misfit(items, {"uniqueItems": True}) is None
+    old: dict[str, Json] = {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]}
+    assert misfit(["a", 1], old) is None
+    assert misfit([1], old) is not None
