@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from aop_runtime.declarations import DeclarationError, Handover, Http, Mcp, Phase, Procedure, Standard
+from aop_runtime.declarations import DeclarationError, Handover, Http, Json, Mcp, Phase, Procedure, Standard
 from aop_runtime.faults import Fault
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-_LAST_LINE: Final = 'if __name__ == "__main__":\n    PROCEDURE.main()'
+LAST_LINE: Final = 'if __name__ == "__main__": PROCEDURE.main()'
 _MADE: Final[dict[str, Callable[..., object]]] = {
     made.__name__: made for made in (Handover, Http, Mcp, Phase, Procedure, Standard)
 }
@@ -35,14 +35,13 @@ def read_procedure(data: bytes, name: str) -> Procedure:
     if len(data) > MAX_BYTES:
         raise ModuleFault(f"{name}: {len(data)} bytes; a compiled procedure has at most {MAX_BYTES}")
     try:
-        tree = ast.parse(data.decode("utf-8"))
+        source = data.decode("utf-8")
+        tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         raise ModuleFault(f"{name}{line}: not readable as a compiled procedure; compile the document again") from error
     try:
-        return _Reader(name).module(tree)
-    except DeclarationError as error:
-        raise ModuleFault(f"{name}: {error}; compile the document again") from error
+        return _Reader(name).module(tree, source)
     except RecursionError as error:
         raise ModuleFault(f"{name}: nested too deeply; compile the document again") from error
 
@@ -50,32 +49,53 @@ def read_procedure(data: bytes, name: str) -> Procedure:
 class _Reader:
     def __init__(self, name: str) -> None:
         self._name = name
+        self._imported: frozenset[str] = frozenset()
 
-    def module(self, tree: ast.Module) -> Procedure:
-        found: Procedure | None = None
-        for place, statement in enumerate(tree.body):
-            match statement:
-                case ast.Expr(value=ast.Constant(value=str())) if place == 0:
-                    continue
-                case ast.ImportFrom(module="aop_runtime", names=names, level=0) if found is None and all(
-                    name.name in _MADE and name.asname is None for name in names
-                ):
-                    continue
-                case ast.Assign(targets=[ast.Name(id="PROCEDURE")], value=ast.Call() as call) if found is None:
-                    value = self.value(call)
-                    if not isinstance(value, Procedure):
-                        raise self.fault(call)
-                    found = value
-                case ast.If() if found is not None and place == len(tree.body) - 1:
-                    if ast.dump(statement) != ast.dump(ast.parse(_LAST_LINE).body[0]):
-                        raise self.fault(statement)
-                case _:
-                    raise self.fault(statement)
-        if found is None:
-            raise ModuleFault(f"{self._name}: no PROCEDURE in it; compile the document again")
+    def module(self, tree: ast.Module, source: str) -> Procedure:
+        """A docstring, one import, one declaration, the last line. Raises ModuleFault."""
+        match tree.body:
+            case [
+                ast.Expr(value=ast.Constant(value=str())),
+                ast.ImportFrom(module="aop_runtime", names=names, level=0) as imports,
+                ast.Assign(targets=[ast.Name(id="PROCEDURE")], value=ast.Call() as call),
+                ast.If() as last,
+            ]:
+                pass
+            case _:
+                raise self._fault(next(iter(tree.body), tree), "it is not a docstring, an import and PROCEDURE")
+        if any(entry.name not in _MADE or entry.asname is not None for entry in names):
+            raise self._fault(imports, f"only {', '.join(sorted(_MADE))} can be imported")
+        self._imported = frozenset(entry.name for entry in names)
+        if not source.endswith(f"\n{LAST_LINE}\n") or last.lineno != source.count("\n"):
+            raise self._fault(last, f"its last line must be {LAST_LINE}")
+        found = self._value(call)
+        if not isinstance(found, Procedure):
+            raise self._fault(call, "PROCEDURE must be a Procedure")
         return found
 
-    def value(self, node: ast.expr) -> object:
+    def _value(self, node: ast.expr) -> object:
+        match node:
+            case ast.Tuple(elts=entries):
+                return tuple([self._value(entry) for entry in entries])
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in self._imported:
+                return self._made(node, name, args, keywords)
+            case _:
+                return self._json(node)
+
+    def _made(self, node: ast.Call, name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> object:
+        given: dict[str, object] = {}
+        for keyword in keywords:
+            if keyword.arg is None:
+                raise self._fault(keyword.value, "arguments must be written out")
+            given[keyword.arg] = self._value(keyword.value)
+        try:
+            return _MADE[name](*map(self._value, args), **given)
+        except DeclarationError as error:
+            raise self._fault(node, str(error)) from error
+        except TypeError as error:
+            raise self._fault(node, f"{name} does not take these arguments") from error
+
+    def _json(self, node: ast.expr) -> Json:
         match node:
             case ast.Constant(value=None | bool() | int() | float() | str() as value):
                 return value
@@ -83,27 +103,18 @@ class _Reader:
                 number, bool
             ):
                 return -number
-            case ast.Tuple(elts=entries):
-                return tuple([self.value(entry) for entry in entries])
             case ast.List(elts=entries):
-                return [self.value(entry) for entry in entries]
-            case ast.Dict(keys=keys, values=values) if all(isinstance(key, ast.Constant) for key in keys):
-                names = [self.value(key) for key in keys if key is not None]
-                return dict(zip(names, map(self.value, values), strict=True))
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in _MADE and all(
-                keyword.arg is not None for keyword in keywords
-            ):
-                given = {str(keyword.arg): self.value(keyword.value) for keyword in keywords}
-                try:
-                    return _MADE[name](*map(self.value, args), **given)
-                except TypeError as error:
-                    raise self.fault(node) from error
+                return [self._json(entry) for entry in entries]
+            case ast.Dict(keys=keys, values=values):
+                found: dict[str, Json] = {}
+                for key, entry in zip(keys, values, strict=True):
+                    if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or key.value in found:
+                        raise self._fault(entry, "the keys of a dict must be strings, each once")
+                    found[key.value] = self._json(entry)
+                return found
             case _:
-                raise self.fault(node)
+                raise self._fault(node, "only literals can stand here")
 
-    def fault(self, node: ast.AST) -> ModuleFault:
+    def _fault(self, node: ast.AST, what: str) -> ModuleFault:
         line = getattr(node, "lineno", 1)
-        return ModuleFault(
-            f"{self._name}:{line}: a compiled procedure holds one declaration of literals and nothing else; "
-            "compile the document again"
-        )
+        return ModuleFault(f"{self._name}:{line}: no compiled procedure: {what}; compile the document again")

@@ -23,8 +23,15 @@ from aop_runtime.plane.spec import Effect, Tool, ToolSpec
 from aop_runtime.runs.folder import Limits, Plan, RunFolder
 from aop_runtime.sources.protocol import Source
 
-HEAD = 'from aop_runtime import Mcp, Phase, Procedure\n\nPROCEDURE = Procedure(\n    name="{name}",\n    phases=(\n'
-TAIL = '    ),\n)\n\nif __name__ == "__main__":\n    PROCEDURE.main()\n'
+HEAD = '''"""Of a test."""
+
+from aop_runtime import Mcp, Phase, Procedure
+
+PROCEDURE = Procedure(
+    name="{name}",
+    phases=(
+'''
+TAIL = '    ),\n)\n\nif __name__ == "__main__": PROCEDURE.main()\n'
 AGENT = (
     '        Phase(number={number}, title="段階", instructions="  手順 {number}\\n", '
     'tools=(Mcp("crm", read_only=False, operations=("find", "send")),)),\n'

@@ -34,7 +34,9 @@ from .given import TAIL, Given, script, started
 RUNS, KILLS = 25, 2
 FINISHED, WAITING = 0, 3
 
-MODULE = """from aop_runtime import Mcp, Phase, Procedure
+MODULE = """'Of a test.'
+
+from aop_runtime import Mcp, Phase, Procedure
 
 PROCEDURE = Procedure(
     name="p",
