@@ -33,6 +33,7 @@ _COMPOUND: Final = 95
 _HEARD: Final = 90
 _READ_ALIKE: Final = 88
 _CLIPPED: Final = 80
+_ONE_SLIP: Final = 84
 _CUT_SHORT: Final = 84
 _CONTAINED: Final = 70
 _NOISE_BELOW_BEST: Final = 12
@@ -108,10 +109,17 @@ class Suggester:
         for target in (*self._index.heard(name), *self._index.misheard_names(name)):
             yield target, _HEARD
         yield from self._read_alike(query)
-        yield from self._misspelt(name, query)
+        slips = _best(self._misspelt(name, query))
+        yield from slips.items()
         yield from self._clipped(query)
         pieces = runs(name)
-        compounds = _best(self._compounds(query, pieces))
+        # A slip in a name that begins with another tool's (`salesforce_reords`) is not that tool with a category.
+        meant = [target.tool for target, score in slips.items() if not target.category and score >= _ONE_SLIP]
+        compounds = _best(
+            each
+            for each in self._compounds(query, pieces)
+            if not any(tool.startswith(f"{each[0].tool}_") for tool in meant)
+        )
         yield from compounds.items()
         explained = {target.tool for target in compounds}
         yield from (each for each in self._contained(query, pieces) if each[0].tool not in explained)

@@ -74,6 +74,7 @@ NAMES = [
     "postgres",
     "raxel",
     "salesforce",
+    "salesforce_records",
     "slack",
     "trello",
     "zoom",
@@ -150,6 +151,31 @@ def test_every_operation_is_described_and_has_a_valid_schema(shipped: Catalog, n
         jsonschema.Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object", operation.name
         assert set(schema.get("required", ())) <= set(schema["properties"]), operation.name
+
+
+def test_what_a_schema_refers_to_is_in_it(shipped: Catalog) -> None:
+    """What recurs is a reference, and a schema is kept alone: with all that it needs."""
+    for tool in shipped.tools():
+        for operation in _operations(tool) if tool.kind != "standard" else ():
+            schema = json.loads(operation.schema or "{}")
+            for reference in set(re.findall(r'"\$ref":"(#[^"]*)"', operation.schema)):
+                found = schema
+                for step in reference.split("/")[1:]:
+                    found = found[int(step)] if isinstance(found, list) else found[step]
+                assert isinstance(found, dict), (operation.name, reference)
+
+
+RECIPIENT = "toRecipients", "emailAddress", "address"
+"""Of a mail: three levels below the body's members, which a shortened schema would not reach."""
+
+
+@pytest.mark.parametrize(("address", "fits"), [("tanaka@example.jp", True), (81, False)])
+def test_a_schema_reaches_as_deep_as_the_source_s(shipped: Catalog, address: str | int, fits: bool) -> None:
+    """Microsoft Graph's objects are deep, and a wrong value is refused before it is sent."""
+    operation = next(each for each in _operations(_tool(shipped, "microsoft_365")) if each.name == "send-mail")
+    recipients, mail, name = RECIPIENT
+    body = {"Message": {"subject": "見積書", recipients: [{mail: {name: address}}]}}
+    assert jsonschema.Draft202012Validator(json.loads(operation.schema)).is_valid({"body": body}) is fits
 
 
 GUIDES = "create_"

