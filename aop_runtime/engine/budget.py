@@ -7,8 +7,9 @@ import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
+from aop_runtime.engine.people import AnswerFault
 from aop_runtime.faults import Fault
-from aop_runtime.plane.questions import Answer, Person, Question
+from aop_runtime.plane.questions import Answer, Person, Question, Waiting
 from aop_runtime.runs.events import CallFinished, Event, ModelReplied
 from aop_runtime.runs.folder import Limits
 from aop_runtime.runs.record import Record
@@ -98,12 +99,22 @@ class Budget:
 
 
 class Untimed:
-    """A person whose time is not the run's."""
+    """A person whose time is not the run's. `fault`: why an answer could not be read.
+
+    The run stops where an answer is none, as it does where there is none: a tool that asks must not take it for a
+    failure of its own.
+    """
 
     def __init__(self, person: Person, budget: Budget) -> None:
         self._person = person
         self._budget = budget
+        self.fault: AnswerFault | None = None
 
     async def ask(self, question: Question) -> Answer | None:
+        """Raises Waiting."""
         with self._budget.paused():
-            return await self._person.ask(question)
+            try:
+                return await self._person.ask(question)
+            except AnswerFault as fault:
+                self.fault = fault
+                raise Waiting(question) from fault

@@ -179,6 +179,8 @@ async def _recorded(
     try:
         result = await work
     except Waiting as waiting:
+        if driver.person.fault is not None:
+            raise driver.person.fault from None
         journal.record(RunWaiting(question=waiting.question.id), durable=True)
         return Outcome("waiting", run=folder.run, question=waiting.question)
     except WaitingIn as waiting:
@@ -232,7 +234,7 @@ class _Driver:
         self._watch = watch
         self._hooks = tuple(equipment.hooks(folder))
         self._budget = budget
-        self._person = Untimed(equipment.person(folder), budget)
+        self.person = Untimed(equipment.person(folder), budget)
         self._state: dict[str, object] = {}
         self._cancelled = asyncio.Event()
         self._registry = Registry(
@@ -277,7 +279,7 @@ class _Driver:
             rules=self._equipment.rules,
             hooks=self._hooks,
             journal=self._journal,
-            person=self._person,
+            person=self.person,
         )
         model = self._equipment.models.of("" if phase.number is None else str(phase.number))
         return await run_phase(place, phase, asked, tools, plane, model, self._journal, self._budget)

@@ -16,6 +16,8 @@ from typing import Self
 
 import pytest
 
+from tests.runtime.servers.catalog_server import CatalogServer
+
 ROOT = Path(__file__).parents[2]
 DOCUMENT = "# 確かめる\n\n## フェーズ 1: 聞く (使う道具: hitl)\n\n担当者に聞く。\n"
 SCRIPT = """version: 1
@@ -147,3 +149,38 @@ def test_a_reader_that_goes_away_does_not_end_the_run(here: Path) -> None:
     assert "Traceback" not in ran.stderr
     (record,) = (here / ".aop" / "runs").glob("*/events.jsonl")
     assert json.loads(record.read_text(encoding="utf-8").splitlines()[-1])["event"] == "run-finished"
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_no_process_is_left_when_it_is_ended(here: Path, sent: signal.Signals) -> None:
+    """In the middle of a call to a server of its own, which does not answer."""
+    (here / "talk.md").write_text(
+        "# 話す\n\n## フェーズ 1: 探す (使う道具: slack (read-only))\n\n探す。\n", encoding="utf-8"
+    )
+    turns = 'version: 1\nphases:\n  "1": [{calls: [{tool: channels_me, arguments: {}}]}]\n'
+    (here / "script.yaml").write_text(turns, encoding="utf-8")
+    with CatalogServer(["slack"]) as server:
+        server.misbehave("hang", "slack.channels_me")
+        server.write(here / "mcp.json")
+        with Session("run", "talk.md", "--script", "script.yaml") as session:
+            deadline = time.monotonic() + 40
+            while not server.calls and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert processes(str(server.folder))
+            session.process.send_signal(sent)
+            assert session.status() == 130
+            assert "Traceback" not in session.shown
+        assert processes(str(server.folder)) == []
+
+
+def processes(argument: str) -> list[int]:
+    """Those that have it in their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue
+        if argument.encode() in words:
+            found.append(int(path.parent.name))
+    return found

@@ -72,6 +72,22 @@ def test_a_write_waits_for_approval_in_another_process(tmp_path: Path, two: Path
     assert list(pending(folder)) == []
 
 
+def test_an_answer_that_is_none_is_named_and_can_be_put_right(tmp_path: Path, two: Path) -> None:
+    """The call is not made, the model hears nothing of it, and the run goes on with a better one."""
+    folder = started(tmp_path / "runs", two)
+    equipment = Given(tmp_path / "log", script(TWO))
+    driven(folder, equipment)
+    ((_, question),) = pending(folder)
+    answer = folder.path / "answers" / f"{question.id}.json"
+    for wrong in ('{"verdict": "maybe"}', "yes", '{"verdict": "text", "text": "はい"}', '{"verdict": "yes", "who": 1}'):
+        answer.write_text(wrong, encoding="utf-8")
+        outcome = driven(folder, equipment)
+        assert (outcome.status, str(answer) in outcome.message) == ("failed", True)
+    answer.write_text('{"verdict": "yes"}', encoding="utf-8")
+    assert driven(folder, equipment) == Outcome("finished", result="終わり")
+    assert done(tmp_path / "log") == ["find a", "send b"]
+
+
 def test_a_refusal_reaches_the_model(tmp_path: Path, two: Path) -> None:
     """As a structured error, and nothing is done."""
     turns = {**TWO, "2": [turn(send="b"), turn(expect='"code":"denied"', say="やめた")]}
