@@ -47,8 +47,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
-from aop_runtime.engine.yaml_lines import Lined, Place, YamlFault, read_lined
 from aop_runtime.faults import Fault
+from aop_runtime.yaml_lines import Lined, Place, YamlFault, read_lined
 
 MAX_FILE: Final = 4 * 1024 * 1024
 _MATCH_S: Final = 1.0

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from aop_runtime.declarations import Json
 from aop_runtime.faults import Fault
 from aop_runtime.plane.arguments import canonical
 from aop_runtime.plane.spec import ToolSpec
+from aop_runtime.yaml_lines import YamlFault, read_lined
 
 Action = Literal["allow", "ask", "deny"]
 
@@ -171,19 +171,14 @@ def read_rules(path: Path) -> Rules:
     if len(raw) > _MAX_FILE:
         raise RulesFault(f"{path}: {len(raw)} bytes; a rules file has at most {_MAX_FILE}")
     try:
-        text = raw.decode()
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
-            raise RulesFault(f"{path}: aliases (*name) are not accepted in a rules file")
-        found = _File.model_validate(yaml.safe_load(text), strict=False)
+        read = read_lined(raw.decode())
     except UnicodeDecodeError as error:
         raise RulesFault(f"{path}: not UTF-8") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark is not None else ""
-        raise RulesFault(f"{path}{line}: not YAML: {getattr(error, 'problem', None) or 'unreadable'}") from error
-    except RecursionError as error:
-        raise RulesFault(f"{path}: nested too deeply") from error
+    except YamlFault as error:
+        raise RulesFault(f"{path}{f':{error.line}' if error.line else ''}: {error}") from error
+    try:
+        return Rules(_File.model_validate(read.value).rules)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        raise RulesFault(f"{path}: {'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}") from error
-    return Rules(found.rules)
+        place = ".".join(map(str, fault["loc"]))
+        raise RulesFault(f"{path}:{read.line(fault['loc'])}: {place or 'the file'}: {fault['msg']}") from error

@@ -43,7 +43,7 @@ HEAD = 'version: 1\nphases:\n  "1":\n'
         (f"{HEAD}    - &x {{say: a}}\n    - *x\n", "s.yaml:5: aliases"),
         (f"{HEAD}    - [\n", "s.yaml:5: not YAML"),
         ("version: 2\nphases: {}\n", "s.yaml:1: version"),
-        ("[" * 5_000 + "]" * 5_000, "s.yaml: nested too deeply"),
+        ("[" * 5_000 + "]" * 5_000, "s.yaml:1: nested deeper"),
         ("", "s.yaml:1: the file"),
     ],
 )  # fmt: skip

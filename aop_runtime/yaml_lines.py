@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 import yaml
 
 Place: TypeAlias = "tuple[str | int, ...]"
 
 
+DEEPEST: Final = 64
+
+
 class YamlFault(ValueError):
-    """Not YAML, or YAML that is not accepted: aliases, a key twice. `line` from 1; 0: not known."""
+    """Not YAML, or YAML that is not accepted: aliases, a key twice, more than `DEEPEST` levels. `line` from 1; 0: not
+    known."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)
@@ -33,9 +37,7 @@ class Lined(NamedTuple):
 def read_lined(text: str) -> Lined:
     """Raises YamlFault."""
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                raise YamlFault(_line(event.start_mark), "aliases (*name) are not accepted")
+        _accept(yaml.parse(text, Loader=yaml.SafeLoader))
         loader = yaml.SafeLoader(text)
         try:
             node = loader.get_single_node()
@@ -53,6 +55,20 @@ def read_lined(text: str) -> Lined:
         if isinstance(error, YamlFault):
             raise
         raise YamlFault(0, f"a value that there is not: {error}") from error  # a date such as 2026-02-30
+
+
+def _accept(events: Iterator[yaml.Event]) -> None:
+    """Before anything is made of them: a text of brackets only would take minutes. Raises YamlFault."""
+    level = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            raise YamlFault(_line(event.start_mark), "aliases (*name) are not accepted")
+        if isinstance(event, yaml.CollectionStartEvent):
+            level += 1
+            if level > DEEPEST:
+                raise YamlFault(_line(event.start_mark), f"nested deeper than {DEEPEST} levels")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            level -= 1
 
 
 def _line(mark: object) -> int:
