@@ -257,8 +257,11 @@ def test_a_write_is_asked_for_and_a_refusal_reaches_the_script() -> None:
     assert person.questions[0].arguments == {"query": "a"}
 
 
-def test_waiting_for_an_approval_ends_the_script_and_the_answer_lets_it_pass() -> None:
+def test_waiting_for_an_approval_ends_the_script_and_the_answer_lets_it_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is started again; what had ended is answered from the record and not done twice."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     operations, journal, person = Operations(), MemoryJournal(), Somebody(None, YES)
     text = HEAD + (
         "const found = await callMCPTool('exa', 'search', { query: 'a' });\n"
@@ -267,11 +270,10 @@ def test_waiting_for_an_approval_ends_the_script_and_the_answer_lets_it_pass() -
     )
     grant = typescript(text, operations=("search", "post"), read_only=False)
     tools = [operations.tool("search"), operations.tool("post", "write")]
-    before = left_in(Path(tempfile.gettempdir()))
     with pytest.raises(Waiting):
         hand(grant, tools, person=person, journal=journal)
     assert [name for name, _ in operations.done] == ["search"]
-    assert left_in(Path(tempfile.gettempdir())) == before
+    assert left_in(tmp_path) == []
     assert hand(grant, tools, person=person, journal=journal).content == "posted\n"
     assert operations.done == [("search", {"query": "a"}), ("post", {"query": "a!"})]
 
