@@ -1,6 +1,7 @@
 """Hypothesis: few examples by default, `HYPOTHESIS_PROFILE=nightly` for at least ten thousand a property."""
 
 import os
+import signal
 from importlib.util import find_spec
 
 from hypothesis import HealthCheck, settings
@@ -16,3 +17,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # cmark is built with a C compiler, which `make test` does not ask for; `make reference` brings it and runs these.
 collect_ignore = [] if find_spec("paka") else ["reference"]
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and whatever they start as well; some of it is
+# interrupted on purpose.
+signal.signal(signal.SIGINT, signal.default_int_handler)
