@@ -11,6 +11,7 @@ import typer
 
 from cli.app_options import HELP_OPTIONS, Shared
 from cli.arguments import one_of, read_lang
+from cli.run_extra import run_extra
 from cli.trouble import Trouble
 
 FORMATS: Final = ("text", "jsonl")
@@ -58,7 +59,8 @@ def run_command(shared: Shared) -> Callable[..., int]:
         lang: str | None = shared.language,
     ) -> int:
         if resume is not None:
-            from cli.commands.runs import run_resume
+            with run_extra():
+                from cli.commands.runs import run_resume
 
             return run_resume(
                 resume,
@@ -125,7 +127,8 @@ def _list_command(shared: Shared) -> Callable[..., int]:
         format: str | None = shared.choice("--format", FORMATS, "format"),
         lang: str | None = shared.language,
     ) -> int:
-        from cli.commands.runs import run_list
+        with run_extra():
+            from cli.commands.runs import run_list
 
         return run_list(runs, read_lang(lang), jsonl=_is_jsonl(format))
 
@@ -140,7 +143,8 @@ def _show_command(shared: Shared) -> Callable[..., int]:
         format: str | None = shared.choice("--format", FORMATS, "format"),
         lang: str | None = shared.language,
     ) -> int:
-        from cli.commands.runs import run_show
+        with run_extra():
+            from cli.commands.runs import run_show
 
         return run_show(run, runs, read_lang(lang), jsonl=_is_jsonl(format))
 
@@ -168,7 +172,8 @@ def _resume_command(shared: Shared) -> Callable[..., int]:
         format: str | None = shared.choice("--format", FORMATS, "format"),
         lang: str | None = shared.language,
     ) -> int:
-        from cli.commands.runs import run_resume
+        with run_extra():
+            from cli.commands.runs import run_resume
 
         return run_resume(
             run,
@@ -193,7 +198,8 @@ def _cancel_command(shared: Shared) -> Callable[..., int]:
         run: str = shared.argument("RUN", "run-id"),
         runs: str | None = shared.option("--runs", "FOLDER", "run-runs", ".aop/runs"),
     ) -> int:
-        from cli.commands.runs import run_cancel
+        with run_extra():
+            from cli.commands.runs import run_cancel
 
         return run_cancel(run, runs)
 

@@ -23,6 +23,7 @@ from cli.arguments import Words, read_lang, read_options
 from cli.commands.compile import run as compile_documents
 from cli.exits import FAILED, OK
 from cli.reading import read_file, read_stdin
+from cli.run_extra import run_extra
 from cli.trouble import Trouble
 
 BUILT: Final = Path(".aop/built")
@@ -73,7 +74,8 @@ def run(words: RunWords) -> int:
         streams.emit(f"{text}\n")
         return OK
     # The engine brings pydantic-ai and mcp: a dry run, and every other command, must not pay for them.
-    from aop_runtime.session import Start, start, terminal_console  # noqa: PLC0415
+    with run_extra():
+        from aop_runtime.session import Start, start, terminal_console  # noqa: PLC0415
 
     given = Start(
         compiled=compiled,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +166,23 @@ def test_wrong_usage_is_one_sentence(asking: Path, inside: Run, words: tuple[str
     assert said in ran.stderr
     assert ran.stdout == ""
     assert list((asking / ".aop" / "runs").glob("*")) == []
+
+
+@pytest.mark.parametrize("words", [("run", "ask.md", "--script", "s.yaml"), ("runs", "list"), ("run", "--resume", "r")])
+def test_without_the_packages_that_running_needs_it_says_how_to_get_them(
+    asking: Path, environment: dict[str, str], words: tuple[str, ...]
+) -> None:
+    """Status 2 and a sentence; what needs none of them works."""
+    without = "import sys; sys.modules['pydantic_ai'] = None; from cli.main import main; sys.exit(main(sys.argv[1:]))"
+
+    def aop(*given: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", without, *given]
+        return subprocess.run(
+            command, check=False, cwd=asking, env=environment, capture_output=True, text=True, timeout=60
+        )
+
+    ran = aop(*words)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("aop: pydantic_ai")
+    assert "pip install 'aop[run]'" in ran.stderr
+    assert aop("run", "ask.md", "--dry-run").returncode == 0
