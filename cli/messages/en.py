@@ -115,7 +115,7 @@ TEXTS: Final[dict[str, str]] = {
     "trouble.stdin-closed": "Standard input is closed; - cannot be read.",
     "trouble.memory": "Out of memory. Split the document, or lower --jobs.",
     "trouble.output": "The results cannot be written to standard output: {reason}",
-    "trouble.not-installed": "{package} is not there. Running procedures needs further packages: pip install 'aop[run]'",
+    "trouble.not-installed": "{package} is not there. Running procedures needs more packages: pip install 'aop[run]'",
     "errno.missing": "it does not exist. Check the path.",
     "errno.denied": "permission denied. Check the rights to read and write it.",
     "errno.not-a-file": "it is no file but a named pipe or a device. Send its content to - (standard input).",
