@@ -23,7 +23,7 @@ from pipeline.stores import generations, tables
 from pipeline.stores.buffer import Buffer
 from pipeline.stores.faults import DatabaseFault, is_damage, translate
 from pipeline.stores.protocol import TRACES_PER_KEY, DamagedBlob, StoreError, StoreStats, check_digest, check_key
-from pipeline.stores.texts import Note
+from pipeline.stores.texts import Fault, Note
 
 DEFAULT_FOLDER = Path(".aop")
 DEFAULT_MAX_BYTES = 1 << 30
@@ -108,6 +108,9 @@ class FileStore:
             self._root.mkdir(parents=True, exist_ok=True)
             self._generation = max(self._generation, generations.current(self._root, tables.SCHEMA))
             path = self._path()
+            obstacle = generations.in_the_way(path)
+            if obstacle is not None:
+                raise StoreError("in-the-way", str(self.folder), obstacle.name)
             if not path.exists():
                 generations.begin(self._root, tables.SCHEMA, self._generation, tables.create)
             self._opened = tables.connect(path)
@@ -150,7 +153,8 @@ class FileStore:
         return result
 
     def _set_aside(self, error: DatabaseFault) -> None:
-        self.notes.append(Note("set-aside", str(self.path), str(error)))
+        fault: Fault = "other-version" if isinstance(error, tables.OtherVersion) else "set-aside"
+        self.notes.append(Note(fault, str(self.path), str(error)))
         self._release()
         self._buffer.forget_rows()
         self._generation += 1

@@ -12,6 +12,7 @@ import contextlib
 import errno
 import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +37,20 @@ def current(folder: Path, schema: int) -> int:
     return max((int(name[2]) for name in found if name and int(name[1]) == schema), default=0)
 
 
+def in_the_way(path: Path) -> Path | None:
+    """What is no file and stands where the database `path` or its log must be: SQLite fails over it in many ways, waits
+    for a pipe, and makes a file wherever a link leads."""
+    for companion in _COMPANIONS:
+        place = path.with_name(path.name + companion)
+        try:
+            if not stat.S_ISREG(place.stat().st_mode):
+                return place
+        except OSError:
+            if place.is_symlink():  # to nothing
+                return place
+    return None
+
+
 def begin(folder: Path, schema: int, generation: int, fill: Callable[[Path], None]) -> None:
     """Make that generation's database with `fill`, unless somebody else has just made it. Raises OSError, and what
     `fill` raises.
@@ -51,7 +66,8 @@ def begin(folder: Path, schema: int, generation: int, fill: Callable[[Path], Non
     finally:
         remove(draft)
     for older in range(max(1, generation - 10), generation - KEPT_DAMAGED):
-        remove(database(folder, schema, older))
+        if not _is_other_version(database(folder, schema, older), schema):
+            remove(database(folder, schema, older))
     with contextlib.suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as ignored:
         ignored.write("store-v*\n")
 
@@ -62,6 +78,17 @@ def _remove_drafts(folder: Path) -> None:
         match = _DRAFT.fullmatch(path.name)
         if match and abandoned(path, int(match[2])):
             remove(folder / match[1])
+
+
+def _is_other_version(path: Path, schema: int) -> bool:
+    """Whether the header names another schema: then the database was set aside, but is somebody's."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError:
+        return False
+    version = int.from_bytes(header[60:64], signed=True)  # the `user_version`, as SQLite's file format has it
+    return header.startswith(b"SQLite format 3\0") and len(header) == 100 and version > 0 and version != schema
 
 
 def _publish(draft: Path, target: Path) -> None:

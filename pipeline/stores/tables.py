@@ -41,6 +41,10 @@ class Damage(sqlite3.DatabaseError):
     """The database holds what no statement of ours can have written."""
 
 
+class OtherVersion(Damage):
+    """Not damaged at all: the database is of another schema, for which only its name is wrong."""
+
+
 def create(path: Path) -> None:
     """An empty database at `path`, complete and closed."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -52,7 +56,7 @@ def create(path: Path) -> None:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open an existing database. Raises Damage if it is not one of this schema.
+    """Open an existing database. Raises OtherVersion, Damage if it is none at all.
 
     synchronous = OFF: SQLite never waits for the disk. A killed process loses nothing (the operating system has the
     pages); a power cut may lose or damage the file, which every read detects, and a lost cache costs one compile.
@@ -67,7 +71,9 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA secure_delete = OFF")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != SCHEMA:
-            raise Damage(f"schema version {version}, expected {SCHEMA}")
+            # `create` gives a database its version with its tables, and none was ever below 1.
+            kind = OtherVersion if version > 0 else Damage
+            raise kind(f"schema version {version}, expected {SCHEMA}")
     except BaseException:
         connection.close()
         raise

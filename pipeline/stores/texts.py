@@ -9,6 +9,7 @@ from pipeline.diagnostics.lang import Lang
 Fault: TypeAlias = Literal[
     "denied",
     "not-a-folder",
+    "in-the-way",
     "full",
     "busy",
     "unusable",
@@ -17,6 +18,7 @@ Fault: TypeAlias = Literal[
     "damaged-blob",
     "closed",
     "set-aside",
+    "other-version",
     "bucket-denied",
     "bucket-unusable",
     "unreachable",
@@ -34,6 +36,12 @@ _SENTENCES: dict[Fault, tuple[str, str]] = {
         "同じ名前のファイルを移すか、別のフォルダーを指定してください。",
         "{where}: the cache needs a folder, and this is none ({detail}). "
         "Move the file of that name away, or name another folder.",
+    ),
+    "in-the-way": (
+        "{where}: キャッシュのファイルを置く場所に、ファイルでないもの {detail} があります。"
+        "それを移すか、別のフォルダーを指定してください。",
+        "{where}: {detail} is in the way of the cache, which needs a file there, and this is none. "
+        "Move it away, or name another folder.",
     ),
     "full": (
         "{where}: 空き容量が足りず、キャッシュに書き込めません（{detail}）。"
@@ -93,6 +101,12 @@ _SENTENCES: dict[Fault, tuple[str, str]] = {
         "壊れたファイルは消してかまいません。中身は次のコンパイルで作り直されます。",
         "{where} was damaged ({detail}), so a new cache was begun. "
         "The damaged file may be deleted; what it held is compiled again.",
+    ),
+    "other-version": (
+        "{where} は別の版の aop が作ったキャッシュ（{detail}）なので、そのまま残し、新しいキャッシュを作りました。"
+        "その版をまだ使うなら、消さないでください。",
+        "{where} is the cache of another version of aop ({detail}): it was left as it is, and a new cache was begun. "
+        "Keep the file while that version is in use.",
     ),
 }
 

@@ -160,6 +160,45 @@ def test_what_is_no_database_is_set_aside(content: bytes) -> None:
         assert (store.folder / SOURCE).read_bytes() == content
 
 
+def of_version(path: Path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+
+
+def test_the_store_of_another_version_is_not_called_damaged(tmp_path: Path) -> None:
+    """Nobody is told to delete it, and it stays as it is, however many damaged ones follow."""
+    (tmp_path / SOURCE).write_bytes(sound()[1])
+    of_version(tmp_path / SOURCE, 99)
+    before = (tmp_path / SOURCE).read_bytes()
+    with FileStore(tmp_path) as store:
+        (note,) = store.notes
+        check_it_can_be_written(store)
+    assert note.fault == "other-version"
+    for sentence in (note.text("ja"), note.text("en")):
+        assert str(tmp_path / SOURCE) in sentence
+        assert "schema version 99" in sentence
+    assert "Keep the file" in note.text("en")
+    assert "消さないで" in note.text("ja")
+    assert "壊れ" not in note.text("ja")
+    assert "damaged" not in note.text("en")
+    for _ in range(4):
+        store.path.write_bytes(b"garbage")
+        with FileStore(tmp_path) as store:
+            assert [note.fault for note in store.notes] == ["set-aside"]
+    assert (tmp_path / SOURCE).read_bytes() == before
+    names = sorted(path.name for path in tmp_path.glob("store*"))
+    assert names == ["store-v1-1.db", "store-v1-5.db", "store-v1-6.db"]
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_a_version_that_none_ever_had_is_damage(tmp_path: Path, version: int) -> None:
+    """A database has its version from the beginning."""
+    (tmp_path / SOURCE).write_bytes(sound()[1])
+    of_version(tmp_path / SOURCE, version)
+    with FileStore(tmp_path) as store:
+        assert [note.fault for note in store.notes] == ["set-aside"]
+
+
 def test_damage_that_shows_while_the_store_is_open(tmp_path: Path) -> None:
     """Also what had been gathered and not yet flushed survives: it goes into the new store."""
     (tmp_path / SOURCE).write_bytes(sound()[1])

@@ -7,10 +7,11 @@ import json
 import os
 import resource
 import shutil
+import socket
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -243,9 +244,40 @@ def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_a_folder_where_the_database_should_be(tmp_path: Path) -> None:
-    """Odd, but no crash."""
-    (tmp_path / "store-v1-1.db").mkdir()
-    with pytest.raises(StoreError) as caught:
-        FileStore(tmp_path)
-    assert caught.value.fault == "denied"
+def make_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+OBSTACLES: dict[str, Callable[[Path], None]] = {
+    "folder": Path.mkdir,
+    "pipe": os.mkfifo,
+    "socket": make_socket,
+    "device": lambda path: path.symlink_to(os.devnull),
+    "link to nothing": lambda path: path.symlink_to("nowhere"),
+    "link to itself": lambda path: path.symlink_to(path.name),
+}
+
+
+@pytest.mark.parametrize("companion", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("kind", OBSTACLES)
+def test_what_is_no_file_where_the_database_or_its_log_should_be(open_folder: Path, companion: str, kind: str) -> None:
+    """It is named and left alone, and what to do is to move it: the folder is writable. A pipe is not waited for."""
+    with FileStore(open_folder) as store:
+        digest = store.put_blob(b"data")
+    obstacle, saved = open_folder / f"{store.path.name}{companion}", open_folder / "saved"
+    if not companion:
+        store.path.rename(saved)
+    OBSTACLES[kind](obstacle)
+    with pytest.raises(StoreError, match="Move it away, or name another folder") as caught:
+        FileStore(open_folder)
+    assert caught.value.fault == "in-the-way"
+    assert f"{obstacle.name} is in the way" in str(caught.value)
+    assert f"ファイルでないもの {obstacle.name} があります" in caught.value.text("ja")
+    assert os.path.lexists(obstacle)
+    obstacle.rmdir() if kind == "folder" else obstacle.unlink()
+    if not companion:
+        saved.rename(store.path)
+    with FileStore(open_folder) as again:
+        assert again.notes == []
+        assert again.get_blob(digest) == b"data"
