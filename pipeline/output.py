@@ -98,13 +98,18 @@ def files_of(
 
 _ATTEMPTS = 5
 
+_ELSEWHERE = (errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS)
+"""A folder that is mounted, or a link to another file system, or the only one that may be written: what is meant for it
+can only be written in it."""
+
 
 def write(folder: Path, files: Mapping[str, bytes]) -> bool:
     """Have `folder` hold these files; others in it stay. Returns whether anything was written. Raises OutputError.
 
-    A new folder appears complete. In one that exists all files are written beside the old ones before the first is
-    replaced, in the order given; one that is the same already is not touched. Two compiles at once do not mix inside a
-    file, and a folder that somebody deletes meanwhile is made again.
+    A new folder appears complete. In one that exists all files are written in full before the first is replaced, in the
+    order given; one that is the same already is not touched. What a kill leaves of either stands beside `folder`, where
+    `catalog.writing.sweep` finds it even if the document is never written again. Two compiles at once do not mix inside
+    a file, and a folder that somebody deletes meanwhile is made again.
     """
     for left in reversed(range(_ATTEMPTS)):
         try:
@@ -142,11 +147,22 @@ def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
 def _update(folder: Path, files: Mapping[str, bytes]) -> bool:
     sweep(folder)
     changed = {name: data for name, data in files.items() if not _holds(f"{folder}/{name}", data)}
+    try:
+        _replace(folder, changed, folder)
+    except OSError as error:
+        if error.errno not in _ELSEWHERE:
+            raise
+        _replace(folder, changed, folder / PROCEDURE)
+    return bool(changed)
+
+
+def _replace(folder: Path, files: Mapping[str, bytes], place: Path) -> None:
+    """`place`: beside what the files are written first."""
     staged: dict[str, Path] = {}
     try:
-        for name, data in changed.items():
+        for name, data in files.items():
             target = f"{folder}/{name}"
-            staged[target] = beside(Path(target))
+            staged[target] = beside(place)
             write_new(staged[target], data)
         for target, temporary in staged.items():
             os.replace(temporary, target)
@@ -155,7 +171,6 @@ def _update(folder: Path, files: Mapping[str, bytes]) -> bool:
             with contextlib.suppress(OSError):
                 temporary.unlink()
         raise
-    return bool(changed)
 
 
 def _holds(path: str, data: bytes) -> bool:

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -43,14 +44,54 @@ def hidden(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob(".*"))
 
 
-def test_what_a_killed_process_left_in_a_document_s_folder_goes_with_the_next_write(tmp_path: Path) -> None:
-    """The earlier output is as it was in between."""
+def test_what_a_killed_process_left_of_a_document_that_is_gone_is_swept(tmp_path: Path) -> None:
+    """It stands beside the folders, not in one that may never be written again; the earlier output is as it was."""
     write(tmp_path / "x", FILES)
     killed_while_writing(tmp_path / "x")
     assert len(hidden(tmp_path)) == 1
-    assert (tmp_path / "x" / "procedure.py").read_bytes() == b"new\n"
+    assert {path.name: path.read_bytes() for path in (tmp_path / "x").iterdir()} == FILES
+    sweep(tmp_path)
+    assert hidden(tmp_path) == []
+    assert {path.name: path.read_bytes() for path in (tmp_path / "x").iterdir()} == FILES
+
+
+def test_what_a_killed_process_left_in_a_document_s_folder_goes_with_the_next_write(tmp_path: Path) -> None:
+    """Where the folder is on another file system, its files can only be written in it."""
+    write(tmp_path / "x", FILES)
+    (tmp_path / "x" / ".aop-999999999-0000000a.tmp").write_bytes(b"half")
+    os.utime(tmp_path / "x" / ".aop-999999999-0000000a.tmp", (time.time() - 90_000,) * 2)
     write(tmp_path / "x", FILES)
     assert hidden(tmp_path) == []
+
+
+def test_a_folder_on_another_file_system_is_written_in_place(tmp_path: Path) -> None:
+    """A link leads there: nothing can be moved across, and all the same each file is replaced whole."""
+    elsewhere = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+    if not elsewhere.is_dir() or elsewhere.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is no second file system here that every user may write to")
+    with tempfile.TemporaryDirectory(dir=elsewhere) as target:
+        (tmp_path / "x").symlink_to(target)
+        assert write(tmp_path / "x", FILES)
+        assert {path.name: path.read_bytes() for path in Path(target).iterdir()} == FILES
+    assert hidden(tmp_path) == []
+
+
+def test_a_folder_is_written_where_it_alone_may_be() -> None:
+    """Nothing may be made beside it."""
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as name:
+        out = Path(name)
+        write(out / "x", FILES)
+        (out / "x").chmod(0o777)
+        out.chmod(0o555)
+        if user == 0:  # for whom rights mean nothing
+            os.seteuid(65534)
+        try:
+            assert write(out / "x", {"graph.mmd": b"newer\n"})
+        finally:
+            os.seteuid(user)
+            out.chmod(0o755)
+        assert {path.name: path.read_bytes() for path in (out / "x").iterdir()} == FILES | {"graph.mmd": b"newer\n"}
 
 
 def test_a_folder_that_a_killed_process_had_begun_is_swept(tmp_path: Path) -> None:
