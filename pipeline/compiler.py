@@ -245,8 +245,7 @@ class Compiler:
             compilation.receipt = receipt
             key = record.record_key(compilation.path)
             for entry in record.from_traces(self.store.get_traces(key)[:1]):
-                changed = Record(entry.head._replace(receipt=receipt), entry.findings, entry.tail)
-                self.store.add_trace(key, changed.to_bytes())
+                self.store.add_trace(key, entry.with_receipt(receipt).to_bytes())
 
     def plan(
         self, document: Input, project: ProjectView = NO_PROJECT, *, survey: Survey | None = None

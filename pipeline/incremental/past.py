@@ -57,7 +57,7 @@ class Past:
 
     @cached_property
     def resolved(self) -> ResolvedDocument | None:
-        """None where the document was not resolved."""
+        """None where the document was not resolved, or its artifact was not kept (`steps.ResolveStep`)."""
         return self._artifact(self.tail.resolved, 2, lambda part: canonical.loads(part, ResolvedDocument))
 
     @cached_property

@@ -89,7 +89,10 @@ class RecalledParts:
 
     @property
     def resolved(self) -> ResolvedDocument | None:
-        return self._past.resolved
+        resolved, tail = self._past.resolved, self._record.tail
+        if resolved is None and tail.parsed:  # that of a document that asks for too much is not kept
+            raise Lost("artifact-missing", tail.bundle)
+        return resolved
 
     @property
     def module(self) -> Module | None:

@@ -64,7 +64,7 @@ class Head(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Tail:
     """The third line. `versions`: by stage; `options`: of parse; `bundle`: the digest of what was made, and `parsed`,
-    `resolved`, `module` those of its parts, "" for one that there is none of.
+    `resolved`, `module` those of its parts, "" for one that there is none of or that is not kept.
 
     `found`: how many of the findings are parse's, and how many after those resolve's; `proven`: whether verify had
     nothing to say about the module.
@@ -102,11 +102,26 @@ class Record:
         return self._tail if isinstance(self._tail, Tail) else _decode_tail(self._tail)
 
     def to_bytes(self) -> bytes:
-        tail = self.tail
+        return b"%s\n%s\n%s" % (keys.encode(self.head).encode("ascii"), self._findings_line, self._tail_line)
+
+    def with_receipt(self, receipt: Json) -> Record:
+        """The same compile, published since: findings and tail are not put into text again."""
+        return Record(self.head._replace(receipt=receipt), self._findings_line, self._tail_line)
+
+    @cached_property
+    def _findings_line(self) -> bytes:
+        found = self._findings
+        return found if isinstance(found, bytes) else findings_text(found).encode("ascii")
+
+    @cached_property
+    def _tail_line(self) -> bytes:
+        tail = self._tail
+        if isinstance(tail, bytes):
+            return tail
         made = (tail.bundle, tail.parsed, tail.resolved, tail.module)
         facts = keys.encode((tail.versions, tail.options, made, tail.found, tail.proven, tail.phases))
         reads = "null" if tail.reads is None else tail.reads.text
-        return f"{keys.encode(self.head)}\n{findings_text(self.findings)}\n[{facts},{reads}]".encode("ascii")
+        return f"[{facts},{reads}]".encode("ascii")
 
 
 def record_key(path: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
+from pipeline.artifacts import Module
 from pipeline.compilation import Made
 from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
@@ -17,7 +17,7 @@ from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.report import StageReport, skipped
 from pipeline.incremental.steps import ParseStep, ResolveStep, resolve_step
-from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
+from pipeline.stages.generate import MAX_INSTRUCTIONS
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run_stages(
     yield
     findings = (*parsed.findings, *resolved.findings)
     if not _failed(findings):
-        findings = (*findings, *_too_large(document, resolved.artifact))
+        findings = (*findings, *_too_large(resolved.expanded))
     assembly: Assembly | None = None
     module: Module | None = None
     if setting.check or _failed(findings):
@@ -103,9 +103,8 @@ def run_stages(
     return Run(parsed, resolved, assembly, made)
 
 
-def _too_large(parsed: ParsedDocument, resolved: ResolvedDocument) -> list[Finding]:
+def _too_large(size: int) -> list[Finding]:
     """What stands outside all phases goes into every agent's instructions (I1): a small document may ask for much."""
-    size = expanded_size(parsed, resolved)
     if size <= MAX_INSTRUCTIONS:
         return []
     return [Finding("document-too-large", None, None, (("size", size), ("limit", MAX_INSTRUCTIONS)), (), "expanded")]

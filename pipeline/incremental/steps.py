@@ -17,6 +17,7 @@ from pipeline.incremental.shelf import Lost, LostReason
 from pipeline.places import Positions
 from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
+from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,16 @@ class ParseStep:
 
 @dataclass(frozen=True, slots=True)
 class ResolveStep:
+    """As `ParseStep`. `expanded`: how much text is asked for, see `generate.expanded_size`.
+
+    Above the limit the document is refused, and there are no bytes: each phase would name all that the phases share.
+    """
+
     report: StageReport
     packed: bytes
     digest: str
     artifact: ResolvedDocument
+    expanded: int
     reads: Reads
     findings: tuple[Finding, ...]
 
@@ -107,16 +114,26 @@ def resolve_step(
             lost = lost or error.reason
             continue
         if resolved is not None:
-            return ResolveStep(reused("resolve"), packed, past.tail.resolved, resolved, reads, past.resolve_findings)
+            return ResolveStep(
+                reused("resolve"),
+                packed,
+                past.tail.resolved,
+                resolved,
+                expanded_size(artifact, resolved),
+                reads,
+                past.resolve_findings,
+            )
     recorder = Recorder(inquiry)
     outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path)
     reason = _resolve_reason(parsed.digest, artifact, inquiry, previous, fresh, lost)
-    packed = canonical.dumps(outcome.artifact)
+    expanded = expanded_size(artifact, outcome.artifact)
+    packed = b"" if expanded > MAX_INSTRUCTIONS else canonical.dumps(outcome.artifact)
     return ResolveStep(
         StageReport("resolve", None, "ran", reason),
         packed,
         bundle.digest(packed),
         outcome.artifact,
+        expanded,
         recorder.reads(artifact),
         outcome.findings,
     )
