@@ -86,6 +86,8 @@ class LeafReading:
         return as_written(self.clean, start, end)
 
 
+_NO_FORMS = HandoverForms("")
+
 Below = Literal["fence", "chain", "other"]
 """The next block in the same container: a fence, a leaf that `chains`, or anything else."""
 
@@ -96,8 +98,8 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
     reading = LeafReading(leaf, inline, inline.mask(hide=()), inline.mask())
     mask = reading.mask
     pairs = match_parentheses(mask)
-    hands_over = HANDOVER_OPENING.search(mask, from_offset) is not None
-    forms = HandoverForms(mask if hands_over else "")
+    hands_over = "この" in mask and HANDOVER_OPENING.search(mask, from_offset) is not None
+    forms = HandoverForms(mask) if hands_over else _NO_FORMS
     tail = _tail(mask, pairs, forms, from_offset, below) if hands_over and below != "other" else []
     in_tail = frozenset(tail)
     position = from_offset

@@ -43,14 +43,15 @@ def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
     drop: list[tuple[int, int]] = []
     if reading is not None:
         drop = [(f.start, f.end) for f in reading.found if f.closed and (f.kind != "handover" or f.readable)]
-    if _MARKUP.search(_without(text, drop)):
+    kept = _without(text, drop)
+    if _MARKUP.search(kept):
         inline = scan_inline(text, labels, emphasis=True)
         drop += [(span.start, span.end) for span in inline.spans if span.kind in ("comment", "bracket", "tail")]
         for span in inline.spans:
             if span.kind == "autolink":
                 drop += [(span.start, span.start + 1), (span.end - 1, span.end)]
-        drop = sorted(drop + inline.emphasis)
-    return Title(one_line(_without(text, drop)), reading)
+        kept = _without(text, sorted(drop + inline.emphasis))
+    return Title(one_line(kept), reading)
 
 
 def _without(text: str, extents: list[tuple[int, int]]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 from pipeline.artifacts import Item
 from pipeline.document.parentheses import CLOSING, OPENING
@@ -88,14 +90,41 @@ def split_suffixes(mask: str, start: int, end: int) -> tuple[int, list[tuple[int
     return end, groups[::-1], only
 
 
-def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anchors: Anchors) -> tuple[Item, ...]:
-    """The items in that part of the leaf. `clean` and `mask`: as in `declarations.LeafReading`."""
-    items = []
-    for first, last, separator in split_items(mask, start, end):
+class _Extent(NamedTuple):
+    """An item's words as `Item` has them, and `start` and `end` of what is said to be it in the text."""
+
+    text: str
+    head: str
+    groups: tuple[str, ...]
+    only: bool
+    start: int
+    end: int
+
+
+def _extents(clean: str, mask: str) -> tuple[_Extent, ...]:
+    extents = []
+    for first, last, separator in split_items(mask, 0, len(mask)):
         head_end, insides, only = split_suffixes(mask, first, last)
         head, text = one_line(clean[first:head_end]), one_line(clean[first:last])
-        groups = tuple(clean[begin:stop].replace("\n", " ").strip() for begin, stop in insides)
+        groups = tuple([clean[begin:stop].replace("\n", " ").strip() for begin, stop in insides])
         lacking = not text or _NO_CATEGORY.fullmatch(head) is not None
-        extent = (separator, min(separator + 1, len(leaf.text))) if lacking else (first, last)
-        items.append(Item(text, head, groups, only, anchors.add(leaf.span(*extent))))
+        start, end = (separator, separator + 1) if lacking else (first, last)
+        extents.append(_Extent(text, head, groups, only, start, end))
+    return tuple(extents)
+
+
+_known_extents = lru_cache(maxsize=1024)(_extents)
+"""The documents of a library declare the same few tools again and again."""
+
+_LONGEST_KNOWN = 200
+"""In code points: more is seldom written twice, and should not be kept."""
+
+
+def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anchors: Anchors) -> tuple[Item, ...]:
+    """The items in that part of the leaf. `clean` and `mask`: as in `declarations.LeafReading`."""
+    read = _known_extents if end - start <= _LONGEST_KNOWN else _extents
+    items = []
+    for text, head, groups, only, first, last in read(clean[start:end], mask[start:end]):
+        anchor = anchors.add(leaf.span(start + first, min(start + last, len(leaf.text))))
+        items.append(Item(text, head, groups, only, anchor))
     return tuple(items)

@@ -107,8 +107,9 @@ def _write(writer: _Writer, block: Block, next_fence: NextFence) -> None:
         return
     lines = ["---"] if kind == "rule" else [line.text for line in block.lines]
     if kind in ("paragraph", "heading"):
-        if any("<!--" in line for line in lines):
-            lines = _without_inline_comments("\n".join(lines)).split("\n")
+        text = "\n".join(lines)
+        if "<!--" in text:
+            lines = _without_inline_comments(text).split("\n")
             lines = [line for line in lines if line.strip()]
         if kind == "heading":
             lines = ["#" * block.level + " " + " ".join(line.strip() for line in lines)]

@@ -80,7 +80,9 @@ class _Reader:
         fences = (index for index, block in enumerate(self.blocks) if block.kind == "fence")
         self.fence_of = {index: number for number, index in enumerate(fences)}
         self.leaf_at: dict[int, LeafText] = {}
-        self.last_line = max((n for n, line in enumerate(source.lines, 1) if line.strip(" \t")), default=0)
+        self.last_line = len(source.lines)  # the last one that is not blank
+        while not source.lines[self.last_line - 1].strip(" \t"):
+            self.last_line -= 1
 
     # ------------------------------------------------------------------------------------------ the whole
 
@@ -112,13 +114,13 @@ class _Reader:
                 self.take_code(part, index)
             if index in listed.unreadable:
                 self.take_unreadable_item(part, index)
-        hands_text = any(self.hands_text(part) for part in phases)
+        hand_text = [self.hands_text(part) for part in phases]
         document = ParsedDocument(
             name,
             "multi" if outline.phases else "single",
             tuple(self.fences),
-            self.finish(outside, False, hands_text and bool(outline.phases)),
-            tuple(self.finish(part, True, self.hands_text(part)) for part in phases),
+            self.finish(outside, False, any(hand_text) and bool(outline.phases)),
+            tuple([self.finish(part, True, hands) for part, hands in zip(phases, hand_text, strict=True)]),
         )
         return document, tuple(self.anchors.spans), tuple(self.findings)
 
@@ -245,6 +247,8 @@ class _Reader:
 
     def take_code_spans(self, part: _Part, reading: LeafReading, diagnosed: list[tuple[int, int]]) -> None:
         """Declarations in the leaf's code spans, but for spans that are a part of a declaration."""
+        if not reading.inline.spans:
+            return
         starts = [found.start for found in reading.found]
         for span in reading.inline.spans:
             if span.kind != "code":
@@ -332,11 +336,11 @@ class _Reader:
             part.title,
             part.anchor,
             prose,
-            tuple(fence for fence in part.fences if not self.fences[fence].blank),
+            tuple([fence for fence in part.fences if not self.fences[fence].blank]),
             tuple(part.tools),
             tuple(part.calls),
             tuple(part.handovers),
-            tuple(text for text, _ in pieces),
+            tuple([text for text, _ in pieces]),
             first,
             tuple(filter(None, self.values(part))) if with_values else (),
         )
