@@ -33,8 +33,9 @@ class Press:
     def contents(self) -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in self.folder.iterdir()}
 
-    def times(self) -> dict[str, int]:
-        return {file.name: file.stat().st_mtime_ns for file in self.folder.iterdir()}
+    def times(self) -> dict[str, tuple[int, int]]:
+        """And which file it is: two compiles may fall within one tick of the file system's clock."""
+        return {file.name: (file.stat().st_mtime_ns, file.stat().st_ino) for file in self.folder.iterdir()}
 
 
 @pytest.fixture

@@ -219,7 +219,7 @@ def test_a_database_that_says_it_is_of_another_schema_is_set_aside(tmp_path: Pat
         assert store.get_blob(digest) is None
         assert store.path.name == "store-v1-2.db"
         (note,) = store.notes
-        assert "store-v1-1.db was damaged (schema version 7" in str(note)
+        assert "store-v1-1.db is the cache of another version of aop (schema version 7" in str(note)
         assert "新しいキャッシュを作りました" in note.text("ja")
 
 
