@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Literal
 
 from pipeline.artifacts import Grant, Pin, Segment, Unit, UnitHandover
@@ -67,8 +68,9 @@ def _operation(name: str, pin: Pin | None) -> str:
     return f"  - {name}（{effect}）: {description}\n" if description else f"  - {name}（{effect}）\n"
 
 
+@lru_cache(maxsize=1024)
 def one_line(description: str) -> str:
-    """An operation's description on one line and not too long."""
+    """An operation's description on one line and not too long. Cached: a library uses the same few operations."""
     words = " ".join(description.split())
     return words if len(words) <= _DESCRIPTION else words[: _DESCRIPTION - 1].rstrip() + "…"
 

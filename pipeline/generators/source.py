@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from pipeline.artifacts import CodePiece, FenceSlot, Grant, NumberSlot, PhaseCode, Unit, UnitHandover
@@ -50,7 +51,8 @@ def render_phase(unit: Unit, segments: Sequence[Prose], grants: Sequence[Grant])
     _write_instructions(writer, segments)
     writer.text(f"{_FIELD}),\n")
     if grants:
-        writer.text(f"{_FIELD}tools=(\n{''.join([_grant(grant) for grant in grants])}{_FIELD}),\n")
+        entries = [_grant(grant) if grant.options else _plain_grant(grant) for grant in grants]
+        writer.text(f"{_FIELD}tools=(\n{''.join(entries)}{_FIELD}),\n")
     if unit.handovers:
         writer.text(f"{_FIELD}handovers=(\n")
         for handover in unit.handovers:
@@ -111,6 +113,10 @@ def _grant(grant: Grant) -> str:
         return line
     body = "".join([f"{_INNER}{argument},\n" for argument in arguments])
     return f"{_ITEM}{constructor}(\n{body}{_ITEM}),\n"
+
+
+_plain_grant = lru_cache(maxsize=1024)(_grant)
+"""Of a grant without options: its words are the catalog's, few, and the same in many documents."""
 
 
 def strings(values: tuple[str, ...] | None) -> str:

@@ -113,6 +113,6 @@ def _shortest_mark(code: PhaseCode) -> int:
     for piece in code.source:
         if isinstance(piece, str):
             for sign in ("`", "~"):
-                if sign * 3 in piece:
+                if f'"{sign * 3}' in piece or f"\\n{sign * 3}" in piece:
                     longest = max([longest, *map(len, re.findall(f'(?:"|\\\\n)({sign}{{3,}})', piece))])
     return longest + 1
