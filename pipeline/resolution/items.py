@@ -152,6 +152,8 @@ def _read_category(reading: ItemReading, tool: Tool, category: str, declaration:
 
 def _read_groups(reading: ItemReading, tool: Tool, declaration: str) -> None:
     """`(read-only)` and options, in any order (T2, T8)."""
+    if not reading.item.groups:
+        return
     options: dict[str, str] = {}
     known = {fold(option): option for option in tool.options}
     base: tuple[tuple[str, Argument], ...] = (

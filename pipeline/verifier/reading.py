@@ -280,8 +280,8 @@ def _arguments(
         if keyword.arg is None or keyword.arg not in signature.known or keyword.arg in arguments:
             raise _wrong(keyword.value, f"{name}: an unknown, repeated or starred argument: {keyword.arg}")
         arguments[keyword.arg] = keyword.value
-    missing = signature.required - arguments.keys()
-    if missing:
+    if not arguments.keys() >= signature.required:
+        missing = signature.required - arguments.keys()
         raise _wrong(node, f"{name}: without {', '.join(sorted(missing))}")
     return name, arguments
 
@@ -307,10 +307,10 @@ def _constant(node: ast.expr) -> object:
 
 
 def _text(node: ast.expr) -> str:
-    text = _constant(node)
-    if not isinstance(text, str):
-        raise _wrong(node, "a string must stand here")
-    return text
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):  # most literals of a module
+        return node.value
+    _constant(node)
+    raise _wrong(node, "a string must stand here")
 
 
 def _text_or_none(node: ast.expr | None) -> str | None:
@@ -322,7 +322,9 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _flag(node: ast.expr | None) -> bool:
-    flag = False if node is None else _constant(node)
+    if node is None:
+        return False
+    flag = _constant(node)
     if not isinstance(flag, bool):
         raise _wrong(node, "True or False must stand here")
     return flag
@@ -341,7 +343,9 @@ def _texts(node: ast.expr | None) -> tuple[str, ...]:
 
 
 def _options(node: ast.expr | None) -> dict[str, str]:
-    options = {} if node is None else _json(node)
+    if node is None:
+        return {}
+    options = _json(node)
     if not isinstance(options, dict):
         raise _wrong(node, "options must be a dict of strings")
     texts = {key: entry for key, entry in options.items() if isinstance(entry, str)}
