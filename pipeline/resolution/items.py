@@ -92,8 +92,7 @@ def read_item(item: Item, declaration: str, catalog: CatalogView) -> ItemReading
     if item.head == NONE_WORD and not item.groups and not item.only:
         reading.none = True
         return reading
-    name, category = _split(item.head, catalog)
-    tool = catalog.tool(name) if name else None
+    name, category, tool = _split(item.head, catalog)
     if tool is None or category == "":
         reading.faults.append(_no_tool(item, declaration, name, category, tool, catalog))
         return reading
@@ -104,21 +103,23 @@ def read_item(item: Item, declaration: str, catalog: CatalogView) -> ItemReading
     return reading
 
 
-def _split(head: str, catalog: CatalogView) -> tuple[str, str | None]:
-    """NAME and CATEGORY. A の may be part of a tool's name or of a word that leads to one."""
-    if "の" not in head or catalog.tool(head) is not None or catalog.known_word(head):
-        return head, None
+def _split(head: str, catalog: CatalogView) -> tuple[str, str | None, Tool | None]:
+    """NAME, CATEGORY and the tool of that name. A の may be part of a tool's name or of a word that leads to one."""
+    tool = catalog.tool(head) if head else None
+    if "の" not in head or tool is not None or catalog.known_word(head):
+        return head, None, tool
     position = -1
-    first: tuple[str, str] | None = None
+    first: tuple[str, str, None] | None = None
     for _ in range(_MAX_SPLITS):
         position = head.find("の", position + 1)
         if position < 0:
             break
         name, category = head[:position].strip(), head[position + 1 :].strip()
-        if catalog.tool(name) is not None or catalog.known_word(name):
-            return name, category
-        first = first or (name, category)
-    return first or (head, None)
+        tool = catalog.tool(name)
+        if tool is not None or catalog.known_word(name):
+            return name, category, tool
+        first = first or (name, category, None)
+    return first or (head, None, None)
 
 
 def _no_tool(
