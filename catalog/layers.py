@@ -2,21 +2,24 @@
 
 From below: the shipped catalog, or the `--catalog` files in its place; what was imported from servers, which only fills
 in names that nobody below has; the organisation's files, whose tools replace those of the same name whole and whose
-`remove` takes tools away; the servers of an `mcpServers` file, which give a catalog tool of their name its address and
-nothing else, and are tools of unknown operations otherwise (T11). Names are compared folded.
+`remove` takes tools away; the servers of an `mcpServers` file, which give an MCP tool of their name, or the standard
+browser, its address and nothing else, and are tools of unknown operations otherwise (T11). Names are compared folded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from catalog.compiled import Entry
 from catalog.errors import CatalogError
 from catalog.fold import fold
 
 Layer = Literal["shipped", "catalog", "imported", "organisation", "mcp.json"]
+
+_SERVED: Final = frozenset({"browser"})
+"""Standard tools that a run reaches through an MCP server, so that `mcp.json` may say which (docs/connectors.md)."""
 
 
 class Part(NamedTuple):
@@ -88,7 +91,7 @@ def _over(below: Layered, entry: Entry, place: Place) -> Layered:
     if place.layer == "imported":
         return Layered(below.entry, below.place, below.over, (*below.beside, place))
     if place.layer == "mcp.json":
-        if below.entry.kind != "mcp":
+        if below.entry.kind != "mcp" and fold(entry.name) not in _SERVED:
             arguments = {"name": entry.name, "other": below.entry.name, "kind": below.entry.kind}
             raise CatalogError(place.file, place.line, "server-is-tool", **arguments)
         return Layered(below.entry, below.place, below.over, below.beside, (entry, place))

@@ -63,6 +63,8 @@ def _live(
     layers = load_layers(setting.catalog, setting.mcp_config, cache_folder(), own).tools
     for connection in connections(config, ()):
         tool = project.catalog.tool(connection.name)
+        if tool is not None and tool.kind == "standard":
+            continue  # what it may do is a table of the run-time's, not what its server lists
         if tool is None or tool.operations is None:
             streams.note(f"aop: {say('diff.never-imported', setting.lang, server=connection.name)}")
             continue

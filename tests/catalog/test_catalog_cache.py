@@ -154,10 +154,10 @@ def test_a_catalog_that_changes_while_it_is_used_is_not_mixed(tmp_path: Path, mo
 
 def test_servers_cached_beside_other_tools_are_still_refused(tmp_path: Path) -> None:
     """The name of a server is free in one catalog and taken in another."""
-    config = write(tmp_path, "mcp.json", '{"mcpServers": {"browser": {"command": "x"}}}')
+    config = write(tmp_path, "mcp.json", '{"mcpServers": {"sandbox": {"command": "x"}}}')
     stock = write(tmp_path, "a.yaml", STOCK)
     folder = tmp_path / "cache"
-    assert load_catalog([stock], config, folder).tool("browser") is not None
+    assert load_catalog([stock], config, folder).tool("sandbox") is not None
     with pytest.raises(CatalogError) as caught:
         load_catalog([CONFORMANCE], config, folder)
     assert (caught.value.reason, caught.value.line) == ("server-is-tool", 1)

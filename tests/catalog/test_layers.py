@@ -140,6 +140,22 @@ def test_a_server_addresses_an_organisations_and_an_imported_tool(base: Path) ->
         assert json.loads(tool.definition) == {"configured": {"command": "crm-mcp"}}
 
 
+def test_a_server_called_browser_is_where_the_standard_browser_is_reached(base: Path) -> None:
+    """What it grants stays that of the catalog; no other standard tool has a server."""
+    config = write(base.parent, "mcp.json", '{"mcpServers": {"Browser": {"command": "chrome-mcp"}}}')
+    plain, tool = load_catalog([CONFORMANCE]).tool("browser"), load_catalog([CONFORMANCE], config).tool("browser")
+    assert plain is not None
+    assert tool is not None
+    assert (tool.kind, tool.categories, tool.grants, tool.options) == (
+        plain.kind,
+        plain.categories,
+        plain.grants,
+        plain.options,
+    )
+    with pytest.raises(CatalogError):
+        load_catalog([CONFORMANCE], write(base.parent, "b.json", '{"mcpServers": {"hitl": {"command": "x"}}}'))
+
+
 def test_a_removed_tools_server_is_a_tool_of_unknown_operations(base: Path) -> None:
     """`mcp.json` is the topmost layer: its server is there, and nobody knows what it offers."""
     config = write(base.parent, "mcp.json", SERVERS)
