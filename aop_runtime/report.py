@@ -99,7 +99,8 @@ class Reporter:
                 body = envelope.content or envelope.structured
                 return f"{indent}  ← {event.name} {envelope.duration_s:.1f} s{cut} {short(body)}"
             case QuestionAsked():
-                return f"{indent}  ? {words['asked']}: {event.text} {short(event.arguments)}"
+                about = short(event.arguments or None) or " / ".join(event.choices)
+                return f"{indent}  ? {words['asked']}: {event.text} {about}".rstrip()
             case QuestionAnswered():
                 by = f" ({event.by})" if event.by else ""
                 return f"{indent}  ! {words[event.verdict]}{by} {short(event.text)}"

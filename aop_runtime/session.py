@@ -70,6 +70,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "answer": "答えるには",
         "result": "結果",
         "interrupted": "中断しました。続けるには",
+        "again": "理由を取り除いてから続けるには",
         "none": "実行の記録はありません。",
         "model": "モデルが決まっていません。--model provider:name か環境変数 AOP_MODEL か --script で指定するか、"
         "--dry-run で内容だけを見てください。",
@@ -79,6 +80,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "answer": "To answer",
         "result": "Result",
         "interrupted": "Interrupted. To go on",
+        "again": "To go on when the reason is gone",
         "none": "No runs are recorded.",
         "model": "No model is named. Use --model provider:name, the variable AOP_MODEL or --script, "
         "or see with --dry-run what would run.",
@@ -161,6 +163,8 @@ def _told(folder: RunFolder, outcome: Outcome, console: Console) -> int:
             console.write(f"\n{words(console.language)['result']}:\n{_paragraph(outcome.result)}")
         elif outcome.status == "waiting":
             _tell_how_to_answer(folder, console)
+        elif outcome.status == "failed":
+            console.write(f"  {words(console.language)['again']}: aop runs resume {folder.run}")
     return {"finished": FINISHED, "waiting": WAITING, "failed": FAILED, "cancelled": CANCELLED}[outcome.status]
 
 

@@ -70,6 +70,15 @@ def test_a_document_runs_until_it_waits_and_goes_on_when_it_is_answered(asking: 
     ]
 
 
+def test_who_is_to_answer_sees_the_choices(here: Path, inside: Run) -> None:
+    """A question has no arguments to show, and may have answers to choose from."""
+    write("ask.md", "# 決裁\n\n担当者に聞く (使う道具: hitl)。\n")
+    asks = "{tool: ask_person, arguments: {question: 出しますか, choices: [はい, いいえ]}}"
+    write("s.yaml", f'version: 1\nphases: {{"": [{{calls: [{asks}]}}]}}\n')
+    ran = inside("run", "ask.md", "--script", "s.yaml", code=3)
+    assert [line for line in ran.stdout.splitlines() if "?" in line] == ["  ? 確認待ち: 出しますか はい / いいえ"]
+
+
 def test_the_output_for_programs_is_the_record(asking: Path, inside: Run) -> None:
     """Line by line, with the run's id; no other line stands between them."""
     ran = inside("run", "ask.md", "--script", "s.yaml", "--attach", "a.txt", "--format", "jsonl", code=3)
@@ -133,8 +142,9 @@ def test_a_run_is_cancelled_for_good(asking: Path, inside: Run) -> None:
 def test_what_failed_goes_on_with_another_script_or_limit(asking: Path, inside: Run) -> None:
     """`aop run --resume` and `aop runs resume` do the same."""
     write("empty.yaml", "version: 1\nphases: {}\n")
-    inside("run", "ask.md", "--script", "empty.yaml", "--attach", "a.txt", "--limit", "requests=1", code=1)
+    failed = inside("run", "ask.md", "--script", "empty.yaml", "--attach", "a.txt", "--limit", "requests=1", code=1)
     (run,) = [path.name for path in (asking / ".aop" / "runs").iterdir()]
+    assert f"aop runs resume {run}" in failed.stdout
     limited = inside("run", "--resume", run, "--script", "s.yaml", code=1)
     assert "requests" in limited.stdout
     inside("runs", "resume", run, "--limit", "requests=9", code=3)
