@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -13,14 +14,20 @@ from typing import Final
 
 _PREFIX: Final = "aop-box-"
 _LOCK: Final = "lock"
+_LONGEST: Final = 100
+"""Bytes: the path of a Unix socket has 107."""
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """Its path is short: sockets have room for a hundred bytes. Raises OSError."""
-    place = Path(tempfile.gettempdir())
+    """Its path is short enough for a socket in it. Raises OSError."""
+    place = Path(tempfile.gettempdir()).resolve()
+    if len(os.fsencode(place)) + len(_PREFIX) + 9 > _LONGEST:
+        raise OSError(
+            errno.ENAMETOOLONG, "the path of the folder for temporary files is too long for a socket in it; set TMPDIR"
+        )
     _clear(place)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place)).resolve()
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
     lock: int | None = None
     try:
         lock = _locked(folder)

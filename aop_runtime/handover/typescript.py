@@ -39,7 +39,7 @@ class ScriptCall:
                 "invalid_input", f"the script was ended: {malformed}", {"reason": "protocol"}
             ) from malformed
         except (Unavailable, Missing, OSError) as error:
-            said = error.strerror if isinstance(error, OSError) else str(error)
+            said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise ToolFailure("dependency_failure", f"the script cannot be run here: {said}") from error
         return output_of(scripted, self.limits)
 

@@ -112,7 +112,7 @@ class _Run:
             try:
                 ended = await confined(self.language, _utf8(code), _utf8(stdin), folder, self.limits)
             except (bubblewrap.Unavailable, OSError) as error:
-                said = error.strerror if isinstance(error, OSError) else str(error)
+                said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
                 raise ToolFailure("dependency_failure", f"{NAME}: {said}") from error
         return _output(ended, self.limits)
 

@@ -250,17 +250,16 @@ def test_whatever_a_script_does_to_its_own_world_it_reaches_no_more(pollution: s
     assert operations.done in ([], [("search", {"query": "a"})])
 
 
-def test_nobody_else_can_speak_for_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_else_can_speak_for_the_script(box_folder: Path) -> None:
     """The folder is ours alone; a process that is not the script's is not listened to."""
     import socket
     import threading
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     seen: list[int] = []
 
     def intrude() -> None:
         for _ in range(2_000):
-            for path in tmp_path.glob("aop-box-*/socket"):
+            for path in box_folder.glob("aop-box-*/socket"):
                 seen.append(path.parent.stat().st_mode & 0o777)
                 try:
                     with socket.socket(socket.AF_UNIX) as intruder:
@@ -320,15 +319,12 @@ def test_a_value_that_fits_its_quotes_arrives_as_it_is(value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["x" * 1_000_000, "x" * 100_001, 1, None, ["a"], {"a": 1}, "\ud800"])
-def test_a_value_that_is_no_value_starts_nothing(
-    value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_value_that_is_no_value_starts_nothing(value: object, box_folder: Path) -> None:
     """A megabyte for one: a structured error to the model."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     envelope = hand(typescript(FENCE, placeholders=("<検索語>",)), [Operations().tool("search")], {"value_1": value})
     assert envelope.error is not None
     assert envelope.error.code == "invalid_input"
-    assert list(tmp_path.iterdir()) == []
+    assert list(box_folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [{}, {"value_1": "a", "text": "b"}, {"<検索語>": "a"}, {"value_2": "a"}])
@@ -343,9 +339,8 @@ def test_the_agent_passes_values_and_nothing_else(arguments: dict[str, object]) 
 
 
 @pytest.mark.parametrize("wall", WALLS)
-def test_nothing_is_left_of_a_script(wall: SecondWall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_of_a_script(wall: SecondWall, box_folder: Path) -> None:
     """However it ended: no process, no folder, no open file."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     open_before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - one of ours is open while it is counted
     for script in (
         "console.log(1)",
@@ -361,9 +356,9 @@ def test_nothing_is_left_of_a_script(wall: SecondWall, tmp_path: Path, monkeypat
                 f"{_RAW} await say('junk\\n'); setInterval(() => {{}}, 1e6);", refuse, BoxLimits(second_wall=wall)
             )
         )
-    assert left_in(tmp_path) == []
+    assert left_in(box_folder) == []
     assert len(os.listdir("/proc/self/fd")) == open_before  # noqa: PTH208 - as above
-    assert not [each for each in Path("/proc").glob("[0-9]*") if _speaks_of(each, str(tmp_path))]
+    assert not [each for each in Path("/proc").glob("[0-9]*") if _speaks_of(each, str(box_folder))]
 
 
 def _speaks_of(process: Path, folder: str) -> bool:
@@ -413,11 +408,10 @@ def _denos(folder: str) -> list[str]:
     return found
 
 
-def test_no_core_is_dumped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_core_is_dumped(box_folder: Path) -> None:
     """A crash leaves the memory of the script nowhere."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert box(_MEMORY["objects"]).ended.signal is not None
-    assert not list(tmp_path.rglob("core*"))
+    assert not list(box_folder.rglob("core*"))
 
 
 def test_its_report_holds_what_a_model_can_use() -> None:

@@ -258,10 +258,9 @@ def test_a_write_is_asked_for_and_a_refusal_reaches_the_script() -> None:
 
 
 def test_waiting_for_an_approval_ends_the_script_and_the_answer_lets_it_pass(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    box_folder: Path,
 ) -> None:
     """It is started again; what had ended is answered from the record and not done twice."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     operations, journal, person = Operations(), MemoryJournal(), Somebody(None, YES)
     text = HEAD + (
         "const found = await callMCPTool('exa', 'search', { query: 'a' });\n"
@@ -273,7 +272,7 @@ def test_waiting_for_an_approval_ends_the_script_and_the_answer_lets_it_pass(
     with pytest.raises(Waiting):
         hand(grant, tools, person=person, journal=journal)
     assert [name for name, _ in operations.done] == ["search"]
-    assert left_in(tmp_path) == []
+    assert left_in(box_folder) == []
     assert hand(grant, tools, person=person, journal=journal).content == "posted\n"
     assert operations.done == [("search", {"query": "a"}), ("post", {"query": "a!"})]
 
@@ -310,14 +309,13 @@ def test_a_call_under_way_is_not_broken_off_when_the_script_ends(end: str) -> No
     assert ends == ["a"]
 
 
-def test_a_cancelled_run_leaves_neither_process_nor_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_run_leaves_neither_process_nor_folder(box_folder: Path) -> None:
     """At whatever point it is."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     async def cancelled() -> None:
         tools = await source([]).tools(typescript("while (true);"))
         task = asyncio.create_task(plane(tools).call(ToolCall("c1", "handover_1", {})))
-        while not left_in(tmp_path):
+        while not left_in(box_folder):
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.2)
         task.cancel()
@@ -325,8 +323,8 @@ def test_a_cancelled_run_leaves_neither_process_nor_folder(tmp_path: Path, monke
             await task
 
     asyncio.run(cancelled())
-    assert left_in(tmp_path) == []
-    assert not [path for path in Path("/proc").glob("[0-9]*") if str(tmp_path).encode() in _command_line(path)]
+    assert left_in(box_folder) == []
+    assert not [path for path in Path("/proc").glob("[0-9]*") if str(box_folder).encode() in _command_line(path)]
 
 
 def _command_line(process: Path) -> bytes:
@@ -336,31 +334,30 @@ def _command_line(process: Path) -> bytes:
         return b""
 
 
-def test_what_a_killed_process_left_is_cleared_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_process_left_is_cleared_by_the_next(box_folder: Path) -> None:
     """A folder that nobody holds any more; the one of a living process stays, and so does a link."""
     from aop_runtime.handover.private_folder import private_folder
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / "lock").touch()
-    (tmp_path / "aop-box-link").symlink_to(tmp_path / "kept")
-    (tmp_path / "aop-box-dead").mkdir()
-    (tmp_path / "aop-box-dead" / "lock").touch()
+    (box_folder / "kept").mkdir()
+    (box_folder / "kept" / "lock").touch()
+    (box_folder / "aop-box-link").symlink_to(box_folder / "kept")
+    (box_folder / "aop-box-dead").mkdir()
+    (box_folder / "aop-box-dead" / "lock").touch()
     with private_folder() as living:
         assert living.stat().st_mode & 0o777 == 0o700
         with private_folder() as other:
             assert living.exists()
             assert other != living
-        assert not (tmp_path / "aop-box-dead").exists()
-    assert left_in(tmp_path) == ["aop-box-link"]
-    assert (tmp_path / "kept" / "lock").exists()
+        assert not (box_folder / "aop-box-dead").exists()
+    assert left_in(box_folder) == ["aop-box-link"]
+    assert (box_folder / "kept" / "lock").exists()
 
 
 def test_a_folder_for_temporary_files_with_odd_signs_is_no_hindrance(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Blanks, percent signs, signs of addresses."""
-    odd = tmp_path / "a b%20#c?d"
+    odd = short_folder / "a b%20#c?d"
     odd.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(odd))
     for wall in WALLS:
@@ -371,9 +368,10 @@ def test_a_folder_for_temporary_files_with_odd_signs_is_no_hindrance(
     assert left_in(odd) == []
 
 
-def test_a_comma_in_that_folders_path_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commas divide lists of permissions; a part of the path must not become one."""
-    odd = tmp_path / "a,b"
+@pytest.mark.parametrize("name", ["a,b", "a" * 90])
+def test_a_folder_that_cannot_be_used_is_said(short_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Commas divide lists of permissions, and no part of the path may become one; sockets have short paths."""
+    odd = short_folder / name
     odd.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(odd))
     error = hand(typescript("1"), limits=BoxLimits(second_wall="off")).error
