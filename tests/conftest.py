@@ -18,6 +18,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # cmark is built with a C compiler, which `make test` does not ask for; `make reference` brings it and runs these.
 collect_ignore = [] if find_spec("paka") else ["reference"]
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and whatever they start as well; some of it is
-# interrupted on purpose.
+# Who starts the tests in the background, or under nohup, has them ignore Ctrl-C and hanging up, and whatever they start
+# as well; some of it is ended so on purpose.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
