@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -380,14 +379,10 @@ def test_a_folder_that_cannot_be_used_is_said(short_folder: Path, monkeypatch: p
     assert "set TMPDIR" in error.message
 
 
-def test_a_script_starts_within_a_second() -> None:
-    """The launcher, the wall and Deno together."""
-    times = []
-    for _ in range(3):
-        start = time.monotonic()
-        assert hand(typescript("console.log(1)")).ok
-        times.append(time.monotonic() - start)
-    assert min(times) < 1
+def test_deno_does_not_wait_for_a_store_that_it_does_not_have() -> None:
+    """Loading the script takes next to nothing; a store that is missing was tried five times, with pauses."""
+    text = "console.log(performance.now() as number)"
+    assert min(float(hand(typescript(text)).content) for _ in range(5)) < 150
 
 
 def test_the_client_says_at_once_what_no_call_can_be() -> None:
