@@ -1,5 +1,7 @@
 """`python procedure.py`: what a compiled procedure does when it is run by itself, as `aop run procedure.py` does."""
 
+# ruff: noqa: PLC0415 - what is only described needs neither pydantic nor the engine, and may have neither
+
 from __future__ import annotations
 
 import argparse
@@ -67,32 +69,22 @@ def _parser(procedure: Procedure) -> argparse.ArgumentParser:
 
 
 def _run(folder: Path, given: argparse.Namespace) -> int:
-    """Raises Fault. Imports late: what is only described needs neither pydantic nor the engine."""
-    from aop_runtime.engine import dry_run  # noqa: PLC0415
-    from aop_runtime.loading import load_procedure  # noqa: PLC0415
-    from aop_runtime.manifest import read_manifest  # noqa: PLC0415
-    from aop_runtime.plane.permission import Rules, read_rules  # noqa: PLC0415
-
-    if given.dry_run:
-        rules = Rules() if given.permissions is None else read_rules(Path(given.permissions))
-        procedure = load_procedure(folder / "procedure.py")
-        found = dry_run.views(procedure, read_manifest(folder / "manifest.json"), rules)
-        as_json = given.format == "jsonl"
-        lines = (
-            [dry_run.as_json(procedure.name, found)] if as_json else dry_run.as_text(procedure.name, found, given.lang)
-        )
-        sys.stdout.write("\n".join(lines) + "\n")
-        return 0
-    from aop_runtime.runs.folder import RunFolder  # noqa: PLC0415
-    from aop_runtime.session import Start, resume, start, terminal_console  # noqa: PLC0415
-
-    console = terminal_console(given.format, given.lang)
-    if given.resume is not None:
-        return resume(RunFolder(Path(given.runs), given.resume), {}, console)
+    """Raises Fault."""
 
     def path(word: str | None) -> Path | None:
         return None if word is None else Path(word)
 
+    if given.dry_run:
+        from aop_runtime.engine.dry_run import shown
+
+        sys.stdout.write(f"{shown(folder, path(given.permissions), given.lang, as_json=given.format == 'jsonl')}\n")
+        return 0
+    from aop_runtime.runs.folder import RunFolder
+    from aop_runtime.session import Start, resume, start, terminal_console
+
+    console = terminal_console(given.format, given.lang)
+    if given.resume is not None:
+        return resume(RunFolder(Path(given.runs), given.resume), {}, console)
     started = Start(
         compiled=folder,
         runs=Path(given.runs),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final, TypedDict
 
 from aop_runtime.declarations import Handover, Json, Phase, Procedure, Standard
 from aop_runtime.handover.substitution import input_schema
-from aop_runtime.manifest import Manifest
-from aop_runtime.plane.permission import Rules
+from aop_runtime.loading import load_procedure
+from aop_runtime.manifest import Manifest, read_manifest
+from aop_runtime.plane.permission import Rules, read_rules
 from aop_runtime.plane.spec import Confirmation, Tool, ToolSpec
 from aop_runtime.sources.protocol import Source
 from aop_runtime.standard.browser_table import INTERACT
@@ -187,6 +189,14 @@ def _view(spec: ToolSpec, rules: Rules, *, known: bool) -> OperationView:
     )
 
 
+def shown(compiled: Path, permissions: Path | None, language: str, *, as_json: bool) -> str:
+    """All of it, of the module and the manifest in the folder `compiled`. Raises Fault."""
+    rules = Rules() if permissions is None else read_rules(permissions)
+    procedure = load_procedure(compiled / "procedure.py")
+    found = views(procedure, read_manifest(compiled / "manifest.json"), rules)
+    return as_json_text(procedure.name, found) if as_json else "\n".join(as_text(procedure.name, found, language))
+
+
 def as_text(procedure: str, phases: list[PhaseView], language: str) -> Iterator[str]:
     """Lines for people; instructions as they are."""
     words = _WORDS["en" if language == "en" else "ja"]
@@ -222,5 +232,5 @@ def _operation_line(view: OperationView, words: Mapping[str, str]) -> str:
     return f"{view['tool']}.{view['operation']}{fields}: {words[view['effect']]}, {words[view['gate']]}"
 
 
-def as_json(procedure: str, phases: list[PhaseView]) -> str:
+def as_json_text(procedure: str, phases: list[PhaseView]) -> str:
     return json.dumps({"procedure": procedure, "phases": phases}, ensure_ascii=False, indent=1)

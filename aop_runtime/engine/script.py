@@ -31,7 +31,6 @@ from pydantic import (
     JsonValue,
     PrivateAttr,
     StringConstraints,
-    ValidationError,
     model_validator,
 )
 from pydantic_ai.messages import (
@@ -48,7 +47,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
 from aop_runtime.faults import Fault
-from aop_runtime.yaml_lines import Lined, Place, YamlFault, read_lined
+from aop_runtime.yaml_file import read_yaml
+from aop_runtime.yaml_lines import Lined, Place
 
 MAX_FILE: Final = 4 * 1024 * 1024
 _MATCH_S: Final = 1.0
@@ -201,23 +201,6 @@ def _number(word: str) -> int:
 
 def read_script(path: Path) -> Script:
     """Raises ScriptFault."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise ScriptFault(f"{path}: {error.strerror}") from error
-    if len(raw) > MAX_FILE:
-        raise ScriptFault(f"{path}: {len(raw)} bytes; a script has at most {MAX_FILE}")
-    try:
-        lined = read_lined(raw.decode())
-    except UnicodeDecodeError as error:
-        raise ScriptFault(f"{path}: not UTF-8") from error
-    except YamlFault as error:
-        raise ScriptFault(f"{path}:{error.line}: {error}" if error.line else f"{path}: {error}") from error
-    try:
-        script = _File.model_validate(lined.value)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, fault["loc"])) or "the file"
-        raise ScriptFault(f"{path}:{lined.line(fault['loc'])}: {place}: {fault['msg']}") from error
+    script, lined = read_yaml(path, _File, MAX_FILE, "a script", ScriptFault)
     script.stands_in(str(path), lined)
     return script

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from aop_runtime.declarations import Json
 from aop_runtime.faults import Fault
 from aop_runtime.plane.arguments import canonical
 from aop_runtime.plane.spec import ToolSpec
-from aop_runtime.yaml_lines import YamlFault, read_lined
+from aop_runtime.yaml_file import read_yaml
 
 Action = Literal["allow", "ask", "deny"]
 
@@ -164,21 +164,5 @@ def _texts(value: Json) -> list[str]:
 
 def read_rules(path: Path) -> Rules:
     """Raises RulesFault."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise RulesFault(f"{path}: {error.strerror}") from error
-    if len(raw) > _MAX_FILE:
-        raise RulesFault(f"{path}: {len(raw)} bytes; a rules file has at most {_MAX_FILE}")
-    try:
-        read = read_lined(raw.decode())
-    except UnicodeDecodeError as error:
-        raise RulesFault(f"{path}: not UTF-8") from error
-    except YamlFault as error:
-        raise RulesFault(f"{path}{f':{error.line}' if error.line else ''}: {error}") from error
-    try:
-        return Rules(_File.model_validate(read.value).rules)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise RulesFault(f"{path}:{read.line(fault['loc'])}: {place or 'the file'}: {fault['msg']}") from error
+    file, _ = read_yaml(path, _File, _MAX_FILE, "a rules file", RulesFault)
+    return Rules(file.rules)

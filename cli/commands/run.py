@@ -12,11 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from aop_runtime.engine.dry_run import as_json, as_text, views
+from aop_runtime.engine.dry_run import shown
 from aop_runtime.engine.library import by_document, compiled_folder
 from aop_runtime.loading import load_procedure
-from aop_runtime.manifest import read_manifest
-from aop_runtime.plane.permission import Rules, read_rules
 from aop_runtime.runs.folder import MAX_INPUT, Limits, RunFault
 from cli import streams
 from cli.arguments import Words, read_lang, read_options
@@ -67,11 +65,7 @@ def run(words: RunWords) -> int:
     permissions = _file(words.permissions, PERMISSIONS)
     servers = _file(words.mcp_config, SERVERS)
     if words.dry_run:
-        rules = Rules() if permissions is None else read_rules(permissions)
-        procedure = load_procedure(compiled / "procedure.py")
-        found = views(procedure, read_manifest(compiled / "manifest.json"), rules)
-        text = as_json(procedure.name, found) if words.jsonl else "\n".join(as_text(procedure.name, found, lang))
-        streams.emit(f"{text}\n")
+        streams.emit(f"{shown(compiled, permissions, lang, as_json=words.jsonl)}\n")
         return OK
     # The engine brings pydantic-ai and mcp: a dry run, and every other command, must not pay for them.
     with run_extra():
