@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help examples test lint types imports nightly reference browser bench pictures lock clean
+.PHONY: help examples runtime test lint types imports nightly reference browser bench pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -27,6 +27,11 @@ $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 	$(install) --require-hashes -r requirements/run.txt
 	$(install) --no-build-isolation --no-deps -e .
 	$(BIN)/python -m compileall -q pipeline catalog cli aop_runtime workers
+	@touch $@
+
+# What running procedures needs as well: the extras run, mcp, anthropic and google.
+$(VENV)/.runtime: requirements/runtime.txt $(VENV)/.run
+	$(install) --require-hashes -r requirements/runtime.txt
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
@@ -48,6 +53,8 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 
 examples: $(VENV)/.run ## set up, and compile the example procedures into build/
 	$(BIN)/aop compile examples/*.md
+
+runtime: $(VENV)/.runtime ## set up what aop run needs, models of every provider that is tested included
 
 test: $(VENV)/.npm lint types imports ## set up, and pass all checks and tests
 	$(BIN)/python -m pytest -q -n 2
@@ -79,7 +86,8 @@ pictures: $(VENV)/.run ## the READMEs' pictures, from what the compiler prints
 
 lock: ## pin and hash the requirements again (needs uv)
 	uv pip compile pyproject.toml --group build $(LOCK) -o requirements/run.txt
-	uv pip compile pyproject.toml --group build --group dev -c requirements/run.txt $(LOCK) -o requirements/dev.txt
+	uv pip compile pyproject.toml --group build --extra run --extra mcp --extra anthropic --extra google -c requirements/run.txt $(LOCK) -o requirements/runtime.txt
+	uv pip compile pyproject.toml --group build --group dev -c requirements/runtime.txt $(LOCK) -o requirements/dev.txt
 	uv pip compile pyproject.toml --group build --group dev --group reference -c requirements/dev.txt $(LOCK) -o requirements/reference.txt
 	uv pip compile pyproject.toml --group build --group dev --group bench -c requirements/dev.txt $(LOCK) -o requirements/bench.txt
 
