@@ -62,7 +62,8 @@ class ToolSpec:
 
 
 class Handler(Protocol):
-    """Carries a call out. `arguments` fit the input schema, and the gate has let them pass.
+    """Carries a call out. `arguments` fit the input schema, and the gate has let them pass; the idempotency argument is
+    filled in.
 
     Raises `ToolFailure` for what went wrong outside; anything else that it raises is an internal error of ours. It is
     cancelled at the tool's time-out and when the run is cancelled, and leaves nothing behind then.

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aop_runtime.declarations import Handover, Http, Json
-from aop_runtime.manifest import Manifest, OperationPin
+from aop_runtime.manifest import Manifest
 from aop_runtime.plane.context import ToolContext
 from aop_runtime.plane.envelope import Output, ToolFailure
 from aop_runtime.plane.spec import Tool, ToolSpec
 from aop_runtime.sources.http_request import Route, base_of, route_of
 from aop_runtime.sources.limits import Limits
-from aop_runtime.sources.mcp import operation_pin, spec_of, with_key
+from aop_runtime.sources.pins import operation_pin, spec_of
 from aop_runtime.sources.protocol import SourceFault
 from aop_runtime.sources.redaction import Secrets
 from aop_runtime.sources.schemas import NO_ARGUMENTS
@@ -70,7 +70,7 @@ class HttpSource:
         return base_of(tool, pin.server.url)
 
     def _tool(self, tool: str, name: str, read_only: bool) -> Tool:
-        pin: OperationPin = operation_pin(self._manifest, tool, name, read_only)
+        pin = operation_pin(self._manifest, tool, name, read_only)
         schema = NO_ARGUMENTS if pin.input_schema is None else pin.input_schema
         spec = spec_of(pin, schema)
         return Tool(spec, _Request(self, spec, route_of(spec.address, pin.contract, schema)))
@@ -89,4 +89,4 @@ class _Request:
             api = self.source.api(self.spec.tool)
         except SourceFault as fault:
             raise ToolFailure("dependency_failure", str(fault)) from fault
-        return await api.call(self.spec, self.route.filled(with_key(self.spec, arguments, context)))
+        return await api.call(self.spec, self.route.filled(arguments))

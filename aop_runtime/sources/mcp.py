@@ -13,11 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from aop_runtime.declarations import Handover, Http, Json, Mcp
-from aop_runtime.manifest import Contract, Manifest, OperationPin
+from aop_runtime.manifest import Manifest
 from aop_runtime.plane.context import ToolContext
 from aop_runtime.plane.envelope import Output, ToolFailure
-from aop_runtime.plane.spec import DEFAULT_TIMEOUT_S, Confirmation, Effect, Tool, ToolSpec
+from aop_runtime.plane.spec import Tool, ToolSpec
 from aop_runtime.sources.limits import Limits
+from aop_runtime.sources.pins import operation_pin, spec_of
 from aop_runtime.sources.protocol import SourceFault
 from aop_runtime.sources.schemas import NO_ARGUMENTS, Schema, closed
 from aop_runtime.sources.servers import Server, ServerEntry, configured, fold, pinned
@@ -159,45 +160,4 @@ class _Call:
         def watch(line: str) -> None:
             context.progress(f"{spec.address}: {line}")
 
-        return await remote.call(wanted, with_key(spec, arguments, context), watch)
-
-
-def operation_pin(manifest: Manifest, tool: str, name: str, read_only: bool) -> OperationPin:
-    """Raises SourceFault where the manifest does not say what was granted."""
-    pin = manifest.operations.get((tool, name))
-    if pin is None:
-        raise SourceFault(f"{tool}.{name}: the manifest does not define it; compile the procedure again (aop compile)")
-    if read_only and pin.effect != "read":
-        raise SourceFault(
-            f"{tool}.{name}: only reading was granted, but by the manifest it writes; compile the procedure again"
-        )
-    return pin
-
-
-def spec_of(pin: OperationPin, schema: Schema) -> ToolSpec:
-    contract = pin.contract
-    key = contract.idempotency_argument
-    effect: Effect = pin.effect
-    return ToolSpec(
-        name=pin.operation,
-        tool=pin.tool,
-        operation=pin.operation,
-        description=pin.description,
-        input_schema=closed(schema, () if key is None else (key,)),
-        effect=effect,
-        output_schema=contract.output_schema,
-        confirmation=_confirmation(contract),
-        idempotency_argument=key,
-        timeout_s=contract.timeout_s or DEFAULT_TIMEOUT_S,
-    )
-
-
-def _confirmation(contract: Contract) -> Confirmation:
-    return "rules" if contract.confirm is None else contract.confirm
-
-
-def with_key(spec: ToolSpec, arguments: Mapping[str, Json], context: ToolContext) -> dict[str, Json]:
-    """The arguments that are sent: with the key that keeps the call from being done twice, where there is one."""
-    if spec.idempotency_argument is None:
-        return dict(arguments)
-    return {**arguments, spec.idempotency_argument: context.idempotency_key}
+        return await remote.call(wanted, arguments, watch)

@@ -179,7 +179,7 @@ def test_what_was_granted_but_cannot_be_had_is_a_fault(slack: CatalogServer, gra
 
 
 def test_the_key_against_doing_twice_is_the_planes(slack: CatalogServer) -> None:
-    """The model does not see the argument, and what it would give for it does not arrive."""
+    """The model does not see the argument; what the plane fills in arrives."""
 
     async def check() -> None:
         (pin,) = pins("slack", [POST])
@@ -194,8 +194,8 @@ def test_the_key_against_doing_twice_is_the_planes(slack: CatalogServer) -> None
             "always",
             5,
         )
-        await call(tool, {**MESSAGE, "thread_ts": "mine"})
-        assert slack.calls[0].arguments["thread_ts"] == "key-call-1"
+        await call(tool, {**MESSAGE, "thread_ts": "k1"})
+        assert slack.calls[0].arguments["thread_ts"] == "k1"
         await source.aclose()
 
     run(check())
