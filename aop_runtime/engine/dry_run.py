@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypedDict
 
-from aop_runtime.declarations import Handover, Json, Phase, Procedure, Standard
+from aop_runtime.declarations import Handover, Http, Json, Mcp, Phase, Procedure, Standard
 from aop_runtime.handover.substitution import input_schema
 from aop_runtime.loading import load_procedure
 from aop_runtime.manifest import Manifest, read_manifest
 from aop_runtime.plane.permission import Rules, read_rules
-from aop_runtime.plane.spec import Confirmation, Tool, ToolSpec
+from aop_runtime.plane.spec import Tool, ToolSpec
+from aop_runtime.sources.pins import operation_pin, spec_of
 from aop_runtime.sources.protocol import Source
+from aop_runtime.sources.schemas import NO_ARGUMENTS
 from aop_runtime.standard.browser_table import INTERACT
 from aop_runtime.standard.browser_table import OPERATIONS as BROWSER
 
@@ -82,6 +84,7 @@ class PhaseView(TypedDict):
 
 
 def views(procedure: Procedure, manifest: Manifest, rules: Rules) -> list[PhaseView]:
+    """Raises SourceFault."""
     return [_phase(phase, manifest, rules) for phase in procedure.phases]
 
 
@@ -96,7 +99,7 @@ def _phase(phase: Phase, manifest: Manifest, rules: Rules) -> PhaseView:
         elif grant.operations is None:
             unknown.append(grant.tool)
         else:
-            tools += [_operation(grant.tool, name, manifest, rules) for name in grant.operations]
+            tools += [_operation(grant, name, manifest, rules) for name in grant.operations]
     return PhaseView(
         number=phase.number,
         title=phase.title,
@@ -115,24 +118,15 @@ def _handover(handover: Handover, manifest: Manifest, rules: Rules) -> HandoverV
         mode=handover.mode,
         placeholders=list(handover.placeholders),
         input_schema=input_schema(handover.placeholders),
-        operations=[_operation(handover.tool, name, manifest, rules) for name in handover.operations or ()],
+        operations=[_operation(handover, name, manifest, rules) for name in handover.operations or ()],
     )
 
 
-def _operation(tool: str, name: str, manifest: Manifest, rules: Rules) -> OperationView:
-    pin = manifest.operations.get((tool, name))
-    confirm = None if pin is None else pin.contract.confirm
-    confirmation: Confirmation = "rules" if confirm is None else confirm
-    spec = ToolSpec(
-        name=name,
-        tool=tool,
-        operation=name,
-        description="" if pin is None else pin.description,
-        input_schema={} if pin is None or pin.input_schema is None else pin.input_schema,
-        effect="write" if pin is None else pin.effect,
-        confirmation=confirmation,
-    )
-    return _view(spec, rules, known=pin is not None and pin.input_schema is not None)
+def _operation(grant: Mcp | Http | Handover, name: str, manifest: Manifest, rules: Rules) -> OperationView:
+    """Raises SourceFault."""
+    pin = operation_pin(manifest, grant.tool, name, grant.read_only)
+    schema = NO_ARGUMENTS if pin.input_schema is None else pin.input_schema
+    return _view(spec_of(pin, schema), rules, known=pin.input_schema is not None)
 
 
 def _standard(grant: Standard) -> list[tuple[ToolSpec, bool]]:
@@ -184,7 +178,7 @@ def _view(spec: ToolSpec, rules: Rules, *, known: bool) -> OperationView:
         operation=spec.operation,
         effect=spec.effect,
         gate=rules.verdict(spec, {}).action,
-        description=str(spec.description),
+        description=spec.described({}),
         input_schema=spec.input_schema if known else None,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from string import Template
 
 from aop_runtime.declarations import Json, Phase
 from aop_runtime.plane import batch, read_result
@@ -66,8 +65,7 @@ class Registry:
 
     def _described(self, tool: Tool) -> Tool:
         spec = tool.spec
-        text = spec.description
-        described = text.safe_substitute(self._values) if isinstance(text, Template) else text
+        described = spec.described(self._values)
         for hook in self._hooks:
             try:
                 described = hook.describe(spec, described)

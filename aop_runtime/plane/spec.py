@@ -60,6 +60,11 @@ class ToolSpec:
         """What rules, audit and messages call it: `slack.post_message`."""
         return f"{self.tool}.{self.operation}"
 
+    def described(self, values: Mapping[str, str]) -> str:
+        """Its description for a model. Places of a template that `values` does not name stay as they are."""
+        text = self.description
+        return text.safe_substitute(values) if isinstance(text, Template) else text
+
 
 class Handler(Protocol):
     """Carries a call out. `arguments` fit the input schema, and the gate has let them pass; the idempotency argument is
