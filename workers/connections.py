@@ -1,0 +1,108 @@
+"""Redis, the artifact store and the ledger of an installation, as its settings name them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from redis import Redis
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+from pipeline.stores.files import FileStore
+from pipeline.stores.protocol import Store
+from pipeline.stores.s3 import S3Settings, S3Store
+from workers.ledger.ledger import Ledger, Timing
+from workers.settings import Settings
+
+CONNECT_TIMEOUT_S: Final = 5.0
+SOCKET_TIMEOUT_S: Final = 30.0
+HEALTH_CHECK_S: Final = 30
+_DEFAULT_SENTINEL_PORT: Final = 26_379
+
+
+def open_redis(settings: Settings) -> Redis:
+    """Connected when it is first used. Commands that fail for a broken connection are tried again for about 2 s."""
+    options: dict[str, Any] = {  # redis-py's own, which it types one by one
+        "decode_responses": True,
+        "socket_connect_timeout": CONNECT_TIMEOUT_S,
+        "socket_timeout": SOCKET_TIMEOUT_S,
+        "socket_keepalive": True,
+        "health_check_interval": HEALTH_CHECK_S,
+        "retry": Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), retries=5),
+        "retry_on_error": [RedisConnectionError, RedisTimeoutError],
+    }
+    url = settings.redis_url.get_secret_value()
+    if settings.redis_ca_file is not None and url.startswith("rediss://"):
+        options["ssl_ca_certs"] = str(settings.redis_ca_file)
+    if url.startswith("sentinel://"):
+        return _by_sentinel(url, settings, options)
+    if url.startswith("unix://"):
+        del options["socket_keepalive"]
+    return Redis.from_url(url, **options)
+
+
+def _by_sentinel(url: str, settings: Settings, options: dict[str, Any]) -> Redis:
+    """sentinel://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]/NAME[/DB]"""
+    places, _, path = url.removeprefix("sentinel://").partition("/")
+    credentials, _, hosts = places.rpartition("@")
+    user, _, password = credentials.partition(":")
+    name, _, database = path.partition("/")
+    sentinels = [(part.hostname or "", part.port or _DEFAULT_SENTINEL_PORT) for part in map(_place, hosts.split(","))]
+    asking = {"socket_connect_timeout": CONNECT_TIMEOUT_S, "socket_timeout": SOCKET_TIMEOUT_S}
+    if settings.sentinel_password is not None:
+        asking["password"] = settings.sentinel_password.get_secret_value()
+    if credentials:
+        options |= {"username": unquote(user) or None, "password": unquote(password)}
+    found = Sentinel(sentinels, sentinel_kwargs=asking, db=int(database or 0), **options)
+    return found.master_for(name)
+
+
+def _place(host: str) -> Any:  # urlsplit's result, of whichever of its two types
+    return urlsplit(f"//{host}")
+
+
+def open_store(settings: Settings) -> Store:
+    """Checked: a bucket that ignores conditions is refused. Raises StoreError."""
+    scheme, _, place = settings.store.partition(":")
+    if scheme == "file":
+        return FileStore(Path(place.removeprefix("//")), max_bytes=None, durable=True)
+    store = S3Store(s3_settings(settings))
+    store.check()
+    return store
+
+
+def s3_settings(settings: Settings) -> S3Settings:
+    bucket, _, prefix = settings.store.removeprefix("s3://").partition("/")
+    access, secret = settings.s3_access_key, settings.s3_secret_key
+    return S3Settings(
+        bucket=bucket,
+        prefix=f"{prefix.strip('/')}/" if prefix.strip("/") else "",
+        endpoint=settings.s3_endpoint,
+        region=settings.s3_region,
+        access_key=None if access is None else access.get_secret_value(),
+        secret_key=None if secret is None else secret.get_secret_value(),
+        path_style=settings.s3_path_style,
+        encryption=settings.s3_encryption,
+        kms_key=settings.s3_kms_key,
+        ca_bundle=None if settings.s3_ca_file is None else str(settings.s3_ca_file),
+    )
+
+
+def open_ledger(settings: Settings, redis: Redis) -> Ledger:
+    """Not yet opened: who may make a new one is decided elsewhere (`workers.intake`)."""
+    timing = Timing(
+        quiet=settings.quiet_ms,
+        longest_wait=settings.longest_wait_ms,
+        lease=settings.lease_ms,
+        message_lost=settings.message_lost_ms,
+        patience=settings.patience_ms,
+        keep_once=settings.keep_idempotency_s * 1_000,
+        keep_job=settings.keep_jobs_s * 1_000,
+        most_attempts=settings.most_attempts,
+    )
+    return Ledger(redis, settings.redis_prefix, timing)

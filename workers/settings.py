@@ -1,0 +1,195 @@
+"""What an installation is configured with: environment variables `AOP_*`, read once at start.
+
+A process takes nothing else from its environment, so `aop config` shows all that there is. Secrets are `SecretStr`: they
+print as stars wherever a setting is printed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, PositiveInt, SecretStr, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from pipeline.diagnostics.lang import Lang
+from workers.settings_texts import problem
+
+MIN_SECRET_CHARACTERS: Final = 16
+
+Milliseconds = Annotated[int, Field(ge=0, le=86_400_000)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Words = Annotated[tuple[str, ...], NoDecode]
+"""Several values, separated by commas or blanks."""
+Secrets = Annotated[tuple[SecretStr, ...], NoDecode]
+
+
+class SettingsError(Exception):
+    """Settings that no process can start with. `problems`: (variable, what is wrong and what to write), the latter as
+    pydantic's words for a value or a key of `settings_texts`."""
+
+    def __init__(self, problems: tuple[tuple[str, str], ...]) -> None:
+        self.problems = problems
+        super().__init__(self.text("en"))
+
+    def text(self, lang: Lang) -> str:
+        return "\n".join(f"{name}: {problem(what, lang)}" for name, what in self.problems)
+
+
+class Settings(BaseSettings):
+    """Times in the unit that the name ends with."""
+
+    model_config = SettingsConfigDict(env_prefix="AOP_", extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    # ------------------------------------------------------------------------------------------ where things are
+    redis_url: SecretStr = SecretStr("redis://127.0.0.1:6379/0")
+    """redis://, rediss:// (TLS), unix://, or sentinel://HOST:PORT[,HOST:PORT…]/NAME[/DB]."""
+    redis_prefix: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] = "aop"
+    redis_ca_file: Path | None = None
+    sentinel_password: SecretStr | None = None
+
+    store: str = "file:.aop/service"
+    """file:FOLDER, or s3://BUCKET/PREFIX."""
+    s3_endpoint: str | None = None
+    s3_region: str | None = None
+    s3_access_key: SecretStr | None = None
+    s3_secret_key: SecretStr | None = None
+    s3_path_style: bool = False
+    s3_encryption: Literal["AES256", "aws:kms"] | None = None
+    s3_kms_key: str | None = None
+    s3_ca_file: Path | None = None
+
+    catalog_folder: Path | None = None
+    """The folder with the organisation's own catalog: aop-tools.yaml, imported lists, lock. None: what is shipped."""
+
+    # ------------------------------------------------------------------------------------------ saving and jobs
+    quiet_ms: Milliseconds = 2_000
+    longest_wait_ms: Milliseconds = 10_000
+    patience_ms: Milliseconds = 60_000
+    lease_ms: Annotated[int, Field(ge=1_000, le=3_600_000)] = 30_000
+    message_lost_ms: Annotated[int, Field(ge=1_000, le=86_400_000)] = 60_000
+    keep_jobs_s: Annotated[int, Field(ge=60, le=30 * 86_400)] = 86_400
+    keep_idempotency_s: Annotated[int, Field(ge=60, le=30 * 86_400)] = 86_400
+    most_attempts: Annotated[int, Field(ge=1, le=100)] = 5
+    max_document_bytes: Annotated[int, Field(ge=1_024, le=64 * 1024 * 1024)] = 1024 * 1024
+    reuse: Literal["exact", "compatible", "never"] = "compatible"
+
+    # ------------------------------------------------------------------------------------------------- workers
+    concurrency: Annotated[int, Field(ge=1, le=256)] = 1
+    soft_time_limit_s: Seconds = 60.0
+    time_limit_s: Seconds = 75.0
+    visibility_timeout_s: Seconds = 300.0
+    soft_shutdown_s: Seconds = 20.0
+    max_memory_mb: Annotated[int, Field(ge=128, le=65_536)] = 1_024
+    bulk_window: Annotated[int, Field(ge=1, le=10_000)] = 64
+    tick_ms: Annotated[int, Field(ge=10, le=60_000)] = 200
+    """How often a dispatcher looks."""
+
+    # -------------------------------------------------------------------------------------------------- server
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8080
+    public_url: str | None = None
+    webhook_secrets: Secrets = ()
+    """Of Standard Webhooks (whsec_…), several while one is replaced by another."""
+    github_secrets: Secrets = ()
+    github_token: SecretStr | None = None
+    github_api: str = "https://api.github.com"
+    github_repositories: Words = ()
+    """OWNER/NAME."""
+    github_paths: Words = ("**/*.md",)
+    s3_buckets: Words = ()
+    """Of which objects a webhook may name."""
+    rate_per_minute: PositiveInt = 600
+    rate_burst: PositiveInt = 100
+    max_body_bytes: Annotated[int, Field(ge=1_024, le=256 * 1024 * 1024)] = 8 * 1024 * 1024
+
+    # ---------------------------------------------------------------------------------------------- operations
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = "json"
+    probe_folder: Path | None = None
+    metrics_folder: Path | None = None
+    """Of prometheus-client's files, one folder a process group; emptied at start."""
+    exporter_host: str = "127.0.0.1"
+    exporter_port: Annotated[int, Field(ge=0, le=65_535)] = 9_100
+    otlp_endpoint: str | None = None
+
+    @field_validator(
+        "webhook_secrets", "github_secrets", "github_repositories", "github_paths", "s3_buckets", mode="before"
+    )
+    @classmethod
+    def _several(cls, value: object) -> object:
+        return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+    @field_validator("webhook_secrets", "github_secrets")
+    @classmethod
+    def _long_enough(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(len(secret.get_secret_value()) < MIN_SECRET_CHARACTERS for secret in value):
+            raise ValueError("secret-short")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis(cls, value: SecretStr) -> SecretStr:
+        parts = urlsplit(value.get_secret_value().split(",", maxsplit=1)[0])
+        if parts.scheme in ("redis+cluster", "rediss+cluster", "cluster"):
+            # Celery's transport does not know a cluster, and the ledger's scripts name their keys themselves.
+            raise ValueError("redis-cluster")
+        if parts.scheme not in ("redis", "rediss", "unix", "sentinel"):
+            raise ValueError("redis-scheme")
+        return value
+
+    @field_validator("store")
+    @classmethod
+    def _store(cls, value: str) -> str:
+        scheme, found, place = value.partition(":")
+        if scheme not in ("file", "s3") or not found or not place.strip("/"):
+            raise ValueError("store-scheme")
+        if scheme == "s3" and not value.startswith("s3://"):
+            raise ValueError("store-scheme")
+        return value
+
+    @field_validator("github_api", "s3_endpoint", "public_url", "otlp_endpoint")
+    @classmethod
+    def _url(cls, value: str | None) -> str | None:
+        if value is not None and urlsplit(value).scheme not in ("http", "https"):
+            raise ValueError("url")
+        return value
+
+    @model_validator(mode="after")
+    def _times(self) -> Self:
+        if self.longest_wait_ms < self.quiet_ms:
+            raise ValueError("wait-below-quiet")
+        if self.time_limit_s <= self.soft_time_limit_s:
+            raise ValueError("limit-below-soft")
+        if self.visibility_timeout_s < self.time_limit_s + 60:
+            # Redis gives a message to a second worker after the visibility time, which is never renewed.
+            raise ValueError("visibility-below-limit")
+        if (self.s3_access_key is None) != (self.s3_secret_key is None):
+            raise ValueError("half-a-key")
+        if self.s3_kms_key is not None and self.s3_encryption != "aws:kms":
+            raise ValueError("key-without-kms")
+        return self
+
+
+_OF_SEVERAL: Final = {
+    "wait-below-quiet": "AOP_LONGEST_WAIT_MS",
+    "limit-below-soft": "AOP_TIME_LIMIT_S",
+    "visibility-below-limit": "AOP_VISIBILITY_TIMEOUT_S",
+    "half-a-key": "AOP_S3_ACCESS_KEY",
+    "key-without-kms": "AOP_S3_KMS_KEY",
+}
+"""The variable that is named where several together are at fault."""
+
+
+def load() -> Settings:
+    """From the environment. Raises SettingsError."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise SettingsError(tuple(_problem(details["loc"], details["msg"]) for details in error.errors())) from None
+
+
+def _problem(place: tuple[int | str, ...], message: str) -> tuple[str, str]:
+    what = message.removeprefix("Value error, ")
+    return (f"AOP_{str(place[0]).upper()}" if place else _OF_SEVERAL.get(what, "AOP_*"), what)
