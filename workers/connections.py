@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
 from redis import Redis
@@ -47,23 +47,37 @@ def open_redis(settings: Settings) -> Redis:
 
 
 def _by_sentinel(url: str, settings: Settings, options: dict[str, Any]) -> Redis:
+    found = read_sentinel_url(url)
+    asking: dict[str, float | str] = {"socket_connect_timeout": CONNECT_TIMEOUT_S, "socket_timeout": SOCKET_TIMEOUT_S}
+    if settings.sentinel_password is not None:
+        asking["password"] = settings.sentinel_password.get_secret_value()
+    options |= {"username": found.username, "password": found.password, "db": found.database}
+    sentinel = Sentinel(found.hosts, sentinel_kwargs=asking, **options)  # type: ignore[no-untyped-call]  # redis-py's
+    return cast("Redis", sentinel.master_for(found.master))  # type: ignore[no-untyped-call]  # redis-py's
+
+
+class SentinelUrl(NamedTuple):
+    hosts: list[tuple[str, int]]
+    master: str
+    database: int
+    username: str | None
+    password: str | None
+
+
+def read_sentinel_url(url: str) -> SentinelUrl:
     """sentinel://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]…]/NAME[/DB]"""
     places, _, path = url.removeprefix("sentinel://").partition("/")
     credentials, _, hosts = places.rpartition("@")
     user, _, password = credentials.partition(":")
     name, _, database = path.partition("/")
-    sentinels = [(part.hostname or "", part.port or _DEFAULT_SENTINEL_PORT) for part in map(_place, hosts.split(","))]
-    asking = {"socket_connect_timeout": CONNECT_TIMEOUT_S, "socket_timeout": SOCKET_TIMEOUT_S}
-    if settings.sentinel_password is not None:
-        asking["password"] = settings.sentinel_password.get_secret_value()
-    if credentials:
-        options |= {"username": unquote(user) or None, "password": unquote(password)}
-    found = Sentinel(sentinels, sentinel_kwargs=asking, db=int(database or 0), **options)
-    return found.master_for(name)
-
-
-def _place(host: str) -> Any:  # urlsplit's result, of whichever of its two types
-    return urlsplit(f"//{host}")
+    parts = [urlsplit(f"//{host}") for host in hosts.split(",")]
+    return SentinelUrl(
+        [(part.hostname or "", part.port or _DEFAULT_SENTINEL_PORT) for part in parts],
+        name,
+        int(database or 0),
+        unquote(user) or None,
+        unquote(password) or None,
+    )
 
 
 def open_store(settings: Settings) -> Store:

@@ -1,7 +1,7 @@
 """What an installation is configured with: environment variables `AOP_*`, read once at start.
 
-A process takes nothing else from its environment, so `aop config` shows all that there is. Secrets are `SecretStr`: they
-print as stars wherever a setting is printed.
+A process takes nothing else from its environment, so `aop config` shows all that there is. Secrets are `SecretStr`:
+they print as stars wherever a setting is printed.
 """
 
 from __future__ import annotations
