@@ -52,8 +52,8 @@ def _by_sentinel(url: str, settings: Settings, options: dict[str, Any]) -> Redis
     if settings.sentinel_password is not None:
         asking["password"] = settings.sentinel_password.get_secret_value()
     options |= {"username": found.username, "password": found.password, "db": found.database}
-    sentinel = Sentinel(found.hosts, sentinel_kwargs=asking, **options)  # type: ignore[no-untyped-call]  # redis-py's
-    return cast("Redis", sentinel.master_for(found.master))  # type: ignore[no-untyped-call]  # redis-py's
+    sentinel = Sentinel(found.hosts, sentinel_kwargs=asking, **options)
+    return cast("Redis", sentinel.master_for(found.master))
 
 
 class SentinelUrl(NamedTuple):

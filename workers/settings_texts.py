@@ -48,6 +48,8 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
 
 
 def problem(what: str, lang: Lang) -> str:
-    """`what`: a key of this module, or else a sentence that is given back as it is."""
+    """`what`: a key of this module, or else pydantic's words for a value, which it has in English only."""
     texts = _TEXTS.get(what)
-    return what if texts is None else texts[lang == "en"]
+    if texts is not None:
+        return texts[lang == "en"]
+    return what if lang == "en" else f"値を直してください（{what}）。"
