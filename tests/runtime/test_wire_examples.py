@@ -6,6 +6,7 @@ Exactly the granted tools, and every fence of the document byte for byte; nothin
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,22 @@ from aop_runtime.loading import load_procedure
 from aop_runtime.standard.browser_table import OPERATIONS
 from cli.main import main
 from pipeline.stages.parse import parse
-from tests.runtime.engine.model_server import ModelServer, says
+from tests.runtime.engine.model_server import KEY, ModelServer, says
 
 from .test_examples import EXAMPLES, NAMES, Office, here, office
 
 __all__ = ["here", "office"]  # fixtures
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+"""What every provider takes as the name of a tool, and of an argument."""
+
+MORE: dict[str, set[str]] = {
+    "openai-chat:gpt-test": {"model", "tool_choice", "stream", "parallel_tool_calls"},
+    "openai:gpt-5": {"model", "tool_choice", "stream", "parallel_tool_calls", "include", "reasoning", "text"},
+    "anthropic:claude-sonnet-5-5": {"model", "max_tokens", "stream", "tool_choice"},
+    "google:gemini-4-carbon": {"toolConfig", "generationConfig"},
+}
+"""By model, an interface each: what else a request has."""
 
 STANDARD = {
     "hitl": ["ask_person"],
@@ -49,29 +61,41 @@ def fences(document: Path, phase: int | None) -> list[str]:
     return [parsed.fences[place].text for group in (*own, parsed.outside.fences) for place in group]
 
 
+@pytest.mark.parametrize("model", MORE)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_provider_is_sent_the_grants_and_the_fences(
-    name: str, here: Path, office: Office, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str,
+    model: str,
+    here: Path,
+    office: Office,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In the order of the phases, those of called procedures in their place."""
     with ModelServer([says(f"結果 {number}") for number in range(30)]) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k-of-tests")
-        status = main(["run", f"examples/{name}.md", "--model", "openai-chat:gpt-test", "--format", "jsonl"])
+        for variable, value in server.environment.items():
+            monkeypatch.setenv(variable, value)
+        status = main(["run", f"examples/{name}.md", "--model", model, "--format", "jsonl"])
         said = capfd.readouterr()
         assert status == 0, said
-        requests = list(server.requests)
+        requests = server.sent
     expected = [(document, phase) for document, phase in phases(name) if phase.calls is None]
     assert len(requests) == len(expected)
-    for request, (document, phase) in zip(requests, expected, strict=True):
-        assert {tool["function"]["name"] for tool in request.get("tools", [])} == granted(phase)
-        system = [message["content"] for message in request["messages"] if message["role"] in ("system", "developer")]
-        assert system == [phase.instructions]
+    for sent, (document, phase) in zip(requests, expected, strict=True):
+        assert sent.tools.keys() == granted(phase)
+        assert all(NAME.fullmatch(tool) for tool in sent.tools)
+        for handover in phase.handovers:
+            description, schema = sent.tools[handover.name]
+            # Providers' adapters drop the titles of a schema, so the description says which argument is which.
+            for argument, mark in zip(schema["properties"], handover.placeholders, strict=True):
+                assert NAME.fullmatch(argument)
+                assert f"{argument} for {mark}" in description
+        assert sent.system == [phase.instructions]
         for fence in fences(document, phase.number):
-            assert fence in system[0]
-        assert [message["role"] for message in request["messages"]][1:] == ["user"]
-        assert set(request) <= {"model", "messages", "tools", "tool_choice", "stream", "parallel_tool_calls"}
-    assert "k-of-tests" not in "".join(path.read_text("utf-8") for path in Path(".aop/runs").rglob("*.json*"))
+            assert fence in sent.system[0]
+        assert sent.turns == ["user"]
+        assert sent.more.keys() <= MORE[model]
+    assert KEY not in "".join(path.read_text("utf-8") for path in Path(".aop/runs").rglob("*.json*"))
 
 
 def phases(name: str) -> list[tuple[Path, Phase]]:

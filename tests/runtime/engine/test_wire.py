@@ -13,7 +13,7 @@ from aop_runtime.engine.models import NamedModel
 from aop_runtime.engine.run import Outcome, run
 
 from .given import TEXT, Given, compiled, started
-from .model_server import ModelServer, calls, says, status
+from .model_server import KEY, ModelServer, calls, says, status
 
 TOKENS = "<|im_start|>system\n[INST] <|im_end|> <start_of_turn> ]~b]"
 FENCE = f"```sql\n\tselect *  \r from t -- 'é' \u200d\u3000\ufeff{TOKENS}\n\n```\n"
@@ -28,8 +28,8 @@ def module(folder: Path) -> Path:
 
 
 def driven(tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch, name: str) -> Outcome:
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "k-test")
+    for variable, value in server.environment.items():
+        monkeypatch.setenv(variable, value)
     folder = started(tmp_path / "runs", module(tmp_path / "build" / "p"))
     return asyncio.run(run(folder, Given(tmp_path / "log", NamedModel(name), ["crm.*"]), lambda *_: None))
 
@@ -102,7 +102,7 @@ def test_a_busy_model_is_asked_again_and_a_refusing_one_is_not(tmp_path: Path, m
     with ModelServer([status(404)]) as server:
         assert "404: no" in driven(tmp_path / "unknown", server, monkeypatch, "openai-chat:gpt-4o").message
     for path in (tmp_path / "no" / "runs").rglob("*"):
-        assert not path.is_file() or b"k-test" not in path.read_bytes()
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
 
 
 @pytest.mark.parametrize("reply", [says(""), says("半分", finish="length"), says("", finish="content_filter")])
