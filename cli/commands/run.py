@@ -17,7 +17,7 @@ from aop_runtime.engine.library import by_document, compiled_folder
 from aop_runtime.loading import load_procedure
 from aop_runtime.runs.folder import MAX_INPUT, Limits, RunFault
 from cli import streams
-from cli.arguments import Words, read_lang, read_options
+from cli.arguments import Words, read_lang, read_options, read_path
 from cli.commands.compile import run as compile_documents
 from cli.exits import FAILED, OK
 from cli.reading import read_file, read_stdin
@@ -59,11 +59,12 @@ class RunWords(NamedTuple):
 def run(words: RunWords) -> int:
     """Raises Trouble, and what `cli.main` puts into words."""
     lang = read_lang(words.lang)
-    compiled, library = _compiled(words)
+    permissions = _file("--permissions", words.permissions, PERMISSIONS)
+    servers = _file("--mcp-config", words.mcp_config, SERVERS)
+    # The servers that a run reaches are tools of the document that is run, whether they were named or found.
+    compiled, library = _compiled(words._replace(mcp_config=None if servers is None else str(servers)))
     if compiled is None:
         return FAILED
-    permissions = _file(words.permissions, PERMISSIONS)
-    servers = _file(words.mcp_config, SERVERS)
     if words.dry_run:
         streams.emit(f"{shown(compiled, permissions, lang, as_json=words.jsonl)}\n")
         return OK
@@ -77,10 +78,10 @@ def run(words: RunWords) -> int:
         input=_input(words.input),
         attachments=tuple(map(Path, words.attach)),
         model=words.model or os.environ.get("AOP_MODEL", ""),
-        script=None if words.script is None else Path(words.script),
+        script=read_path("--script", words.script),
         mcp_config=servers,
         permissions=permissions,
-        plugins=None if words.plugins is None else Path(words.plugins),
+        plugins=read_path("--plugins", words.plugins),
         library=library,
         features=words.features,
         limits=Limits.model_validate(read_limits(words.limits)),
@@ -89,9 +90,10 @@ def run(words: RunWords) -> int:
     return start(given, terminal_console("jsonl" if words.jsonl else "text", lang), words.approve)
 
 
-def _file(word: str | None, default: Path) -> Path | None:
-    """The one that is named, else the one that lies where such files lie."""
-    return Path(word) if word is not None else default if default.is_file() else None
+def _file(option: str, word: str | None, default: Path) -> Path | None:
+    """The one that is named, else the one that lies where such files lie. Raises Trouble for an empty word."""
+    named = read_path(option, word)
+    return named if named is not None else default if default.is_file() else None
 
 
 def _input(word: str | None) -> str:

@@ -10,6 +10,7 @@ from aop_runtime.plane.questions import Answer
 from aop_runtime.runs.folder import RunFolder
 from aop_runtime.session import cancel, listed, resume, shown_run, terminal_console, words
 from cli import streams
+from cli.arguments import read_path
 from cli.commands.run import RUNS, read_limits
 from cli.exits import OK
 from cli.trouble import Trouble
@@ -75,6 +76,6 @@ def run_resume(
         console,
         allow,
         model=model,
-        script=None if script is None else Path(script),
+        script=read_path("--script", script),
         limits=read_limits(limits),
     )
