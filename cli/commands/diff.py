@@ -6,21 +6,20 @@ import sys
 from typing import Literal
 
 from cli import streams
-from cli.analysis import Analysis, analyse, placeless, single
+from cli.analysis import analyse, placeless, single
 from cli.arguments import Color, Setting
 from cli.discovery import STDIN
 from cli.documents import open_catalog
 from cli.exits import OK
 from cli.json_output import print_json
 from cli.messages import say
-from cli.review.compare import Comparison, compare
 from cli.review.forms import as_markdown, as_text
 from cli.review.outline import outline
-from cli.review.to_json import comparison_dict
-from cli.review.version import Version
 from cli.trouble import Trouble
-from pipeline.diagnostics.bind import bind
 from pipeline.diagnostics.lang import Lang
+from pipeline.review.compare import Comparison, compare
+from pipeline.review.to_json import comparison_dict
+from pipeline.review.version import version_of
 
 
 def run(old: str, new: str, setting: Setting, form: Literal["text", "json", "markdown"], color: Color) -> int:
@@ -31,7 +30,10 @@ def run(old: str, new: str, setting: Setting, form: Literal["text", "json", "mar
     before, after = single(old), single(new)
     first = analyse(old, setting, catalog, place=None if placeless(after) else after)
     second = analyse(new, setting, catalog, place=None if placeless(before) else before)
-    comparison = compare(_version(first, setting.lang), _version(second, setting.lang))
+    comparison = compare(
+        version_of(first.path, first.compilation, setting.lang),
+        version_of(second.path, second.compilation, setting.lang),
+    )
     if form == "json":
         print_json(comparison_dict(comparison))
     else:
@@ -47,10 +49,3 @@ def _lines(comparison: Comparison, form: Literal["text", "markdown"], lang: Lang
         name = comparison.new.name or comparison.old.name or comparison.new.path
         return list(as_markdown(entries, say("diff.title", lang, name=name)))
     return list(as_text(entries, color=streams.colored(sys.stdout, color)))
-
-
-def _version(analysis: Analysis, lang: Lang) -> Version:
-    compilation = analysis.compilation
-    found = [(finding, bind([finding], compilation.positions, lang)[0]) for finding in compilation.findings]
-    found.sort(key=lambda entry: (entry[1].line or 0, entry[1].column or 0, entry[1].code))
-    return Version(analysis.path, compilation.sha256, compilation.parsed, compilation.resolved, tuple(found))

@@ -12,13 +12,13 @@ from cli.exits import FAILED, OK
 from cli.json_output import print_json
 from cli.messages import say
 from cli.reading import read_file
-from cli.review.version import written
 from pipeline.artifacts import Fault, ParsedDocument, ResolvedDocument, ResolvedPhase
 from pipeline.diagnostics.bind import bind
 from pipeline.diagnostics.json import DiagnosticDict, diagnostic_dict
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.text import render_text
 from pipeline.document.source import Source, read_source
+from pipeline.review.version import written
 from pipeline.stages.verify import verify
 
 _NOT_UTF8: Final = Fault("form", None, "not UTF-8")

@@ -1,1 +1,1 @@
-"""Two versions of a document compared, as somebody who must approve the change needs to see it (`aop diff`)."""
+"""A comparison of two versions (`pipeline.review`) put into words, for a terminal and for a review's comment."""

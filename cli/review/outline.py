@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cli.messages import say
-from cli.review.compare import Comparison, FenceChange, HandoverChange, PhaseChange, ToolChange
-from cli.review.version import Handed, VersionPhase
 from pipeline.diagnostics.bind import Diagnostic
 from pipeline.diagnostics.lang import Lang
+from pipeline.review.compare import Comparison, FenceChange, HandoverChange, PhaseChange, ToolChange
+from pipeline.review.version import Handed, VersionPhase
 
 Mark: TypeAlias = Literal["plain", "added", "removed", "alert"]
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.load import load_catalog
-from cli.review.compare import compare
 from cli.review.forms import as_markdown
-from cli.review.match import match
 from cli.review.outline import Difference, Heading, Point
-from cli.review.version import Version
 from pipeline.project import Project
+from pipeline.review.compare import compare
+from pipeline.review.match import match
+from pipeline.review.version import Version
 from pipeline.stages.parse import parse
 from pipeline.stages.resolve import resolve
 

@@ -8,10 +8,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cli.review.match import match
-from cli.review.version import Access, Handed, Version, VersionPhase, fences_of, prose_lines
 from pipeline.diagnostics.bind import Diagnostic
 from pipeline.diagnostics.findings import Finding
+from pipeline.review.match import match
+from pipeline.review.version import Access, Handed, Version, VersionPhase, fences_of, prose_lines
 
 Fence: TypeAlias = tuple[str | None, str]
 

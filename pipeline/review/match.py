@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
-from cli.review.version import VersionPhase
+from pipeline.review.version import VersionPhase
 
 _ALIKE: Final = 60.0
 """Similarity in percent from which two phases count as versions of each other."""

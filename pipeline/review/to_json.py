@@ -1,12 +1,12 @@
-"""A comparison as JSON values (`aop diff --format json`); the shape is described in `docs/cli.md`."""
+"""A comparison as JSON values (`aop diff --format json`, and over HTTP); the shape is described in `docs/cli.md`."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from cli.review.compare import Comparison, Fence, FenceChange, HandoverChange, PhaseChange, ToolChange
-from cli.review.version import Access, Version, VersionPhase
 from pipeline.diagnostics.json import diagnostic_dict
+from pipeline.review.compare import Comparison, Fence, FenceChange, HandoverChange, PhaseChange, ToolChange
+from pipeline.review.version import Access, Version, VersionPhase
 
 Json: TypeAlias = dict[str, Any]
 """An object of JSON values: this module is where they are made, nobody takes them apart."""

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pipeline.artifacts import Grant, Handover, ParsedDocument, ResolvedDocument, ResolvedPhase, Section
-from pipeline.diagnostics.bind import Diagnostic
+from pipeline.compilation import Compilation
+from pipeline.diagnostics.bind import Diagnostic, bind
 from pipeline.diagnostics.findings import Finding
+from pipeline.diagnostics.lang import Lang
 
 Effect: TypeAlias = Literal["read", "write"]
 
@@ -33,6 +35,13 @@ class Version:
         effects: dict[tuple[str, str], Effect] = {(pin.tool, pin.operation): pin.effect for pin in self.resolved.pins}
         pairs = zip(self.parsed.phases, self.resolved.phases, strict=True)
         return [VersionPhase(self.parsed, section, resolved, effects) for section, resolved in pairs]
+
+
+def version_of(path: str, compilation: Compilation, lang: Lang) -> Version:
+    """`path`: as the comparison shows it; messages in `lang`. Raises StoreError."""
+    found = [(finding, bind([finding], compilation.positions, lang)[0]) for finding in compilation.findings]
+    found.sort(key=lambda entry: (entry[1].line or 0, entry[1].column or 0, entry[1].code))
+    return Version(path, compilation.sha256, compilation.parsed, compilation.resolved, tuple(found))
 
 
 @dataclass(frozen=True, slots=True)
