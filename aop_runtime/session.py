@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from aop_runtime.engine.people import Terminal, write_answer
 from aop_runtime.engine.run import Outcome, pending, request_cancel, run
@@ -18,8 +18,8 @@ from aop_runtime.loading import load_procedure
 from aop_runtime.manifest import read_manifest
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.report import Format, Reporter, short, shown
-from aop_runtime.runs.folder import Changes, Limits, Plan, RunFault, RunFolder, all_runs, new_run_id
-from aop_runtime.runs.record import JournalFault, read_record
+from aop_runtime.runs.folder import Changes, Limits, Plan, RunFault, RunFolder, new_run_id
+from aop_runtime.runs.record import read_record
 from aop_runtime.terminal import Output, interactive
 
 FINISHED: Final = 0
@@ -28,8 +28,6 @@ TROUBLE: Final = 2
 WAITING: Final = 3
 CANCELLED: Final = 4
 INTERRUPTED: Final = 130
-
-Status = Literal["running", "finished", "waiting", "failed", "cancelled", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +69,6 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "result": "結果",
         "interrupted": "中断しました。続けるには",
         "again": "理由を取り除いてから続けるには",
-        "none": "実行の記録はありません。",
         "model": "モデルが決まっていません。--model provider:name か環境変数 AOP_MODEL か --script で指定するか、"
         "--dry-run で内容だけを見てください。",
         "edited": "procedure.py が manifest.json と合わず、書き換えられています。aop compile で作り直してください。",
@@ -81,7 +78,6 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "result": "Result",
         "interrupted": "Interrupted. To go on",
         "again": "To go on when the reason is gone",
-        "none": "No runs are recorded.",
         "model": "No model is named. Use --model provider:name, the variable AOP_MODEL or --script, "
         "or see with --dry-run what would run.",
         "edited": "procedure.py is not what manifest.json says: it was edited. Make it again with aop compile.",
@@ -218,35 +214,6 @@ def resume(
 def cancel(folder: RunFolder) -> None:
     """Raises Fault."""
     request_cancel(folder)
-
-
-def status(folder: RunFolder) -> Status:
-    """Raises JournalFault."""
-    if folder.is_held():
-        return "running"
-    end = read_record(folder.path).end
-    if end is None:
-        return "interrupted"
-    names: Mapping[str, Status] = {
-        "run-finished": "finished",
-        "run-waiting": "waiting",
-        "run-failed": "failed",
-        "run-cancelled": "cancelled",
-    }
-    return names[end.event]
-
-
-def listed(runs: Path) -> list[dict[str, str]]:
-    """`run`, `status`, `procedure` and `input` (shortened) of each, the newest first; called ones among them."""
-    found: list[dict[str, str]] = []
-    for folder in all_runs(runs):
-        try:
-            plan, now = folder.plan(), str(status(folder))
-        except (RunFault, JournalFault):
-            found.append({"run": folder.run, "status": "unreadable", "procedure": "", "input": ""})
-            continue
-        found.append({"run": folder.run, "status": now, "procedure": plan.procedure, "input": short(plan.input)})
-    return found
 
 
 def shown_run(folder: RunFolder, console: Console) -> None:

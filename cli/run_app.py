@@ -127,8 +127,7 @@ def _list_command(shared: Shared) -> Callable[..., int]:
         format: str | None = shared.choice("--format", FORMATS, "format"),
         lang: str | None = shared.language,
     ) -> int:
-        with run_extra():
-            from cli.commands.runs import run_list
+        from cli.commands.runs_list import run_list
 
         return run_list(runs, read_lang(lang), jsonl=_is_jsonl(format))
 

@@ -17,7 +17,7 @@ from aop_runtime.engine.library import by_document, compiled_folder
 from aop_runtime.loading import load_procedure
 from aop_runtime.runs.folder import MAX_INPUT, Limits, RunFault
 from cli import streams
-from cli.arguments import Words, read_lang, read_options, read_path
+from cli.arguments import DEFAULT_RUNS, Words, read_lang, read_options, read_path
 from cli.commands.compile import run as compile_documents
 from cli.exits import FAILED, OK
 from cli.reading import read_file, read_stdin
@@ -25,7 +25,6 @@ from cli.run_extra import run_extra
 from cli.trouble import Trouble
 
 BUILT: Final = Path(".aop/built")
-RUNS: Final = Path(".aop/runs")
 PERMISSIONS: Final = Path(".aop/permissions.yaml")
 SERVERS: Final = Path("mcp.json")
 
@@ -74,7 +73,7 @@ def run(words: RunWords) -> int:
 
     given = Start(
         compiled=compiled,
-        runs=Path(words.runs or RUNS),
+        runs=Path(words.runs or DEFAULT_RUNS),
         input=_input(words.input),
         attachments=tuple(map(Path, words.attach)),
         model=words.model or os.environ.get("AOP_MODEL", ""),

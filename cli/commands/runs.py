@@ -1,17 +1,15 @@
-"""`aop runs list|show|resume|cancel`."""
+"""`aop runs show|resume|cancel`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from aop_runtime.plane.questions import Answer
 from aop_runtime.runs.folder import RunFolder
-from aop_runtime.session import cancel, listed, resume, shown_run, terminal_console, words
-from cli import streams
-from cli.arguments import read_path
-from cli.commands.run import RUNS, read_limits
+from aop_runtime.session import cancel, resume, shown_run, terminal_console
+from cli.arguments import DEFAULT_RUNS, read_path
+from cli.commands.run import read_limits
 from cli.exits import OK
 from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
@@ -19,20 +17,7 @@ from pipeline.diagnostics.lang import Lang
 
 def folder_of(run: str, runs: str | None) -> RunFolder:
     """Raises RunFault."""
-    return RunFolder(Path(runs or RUNS), run)
-
-
-def run_list(runs: str | None, lang: Lang, *, jsonl: bool) -> int:
-    found = listed(Path(runs or RUNS))
-    if jsonl:
-        for entry in found:
-            streams.emit(f"{json.dumps(entry, ensure_ascii=False)}\n")
-        return OK
-    if not found:
-        streams.emit(f"{words(lang)['none']}\n")
-    for entry in found:
-        streams.emit(f"{entry['run']}  {entry['status']:<11}  {entry['procedure']}  {entry['input']}\n")
-    return OK
+    return RunFolder(Path(runs or DEFAULT_RUNS), run)
 
 
 def run_show(run: str, runs: str | None, lang: Lang, *, jsonl: bool) -> int:

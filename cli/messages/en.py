@@ -260,6 +260,8 @@ TEXTS: Final[dict[str, str]] = {
     "import.taken": "  The catalog has a tool {server} already, which counts; {file} changes nothing.",
     "import.lint": "  lint: {errors} errors, {warnings} warnings",
     "import.lint-more": "    and {count} more: aop catalog lint {file}",
+    # ------------------------------------------------------------------------------------------------- runs
+    "runs.none": "No runs are recorded.",
     # ------------------------------------------------------------------------------------------------- lock
     "lock.no-documents": "Name the documents to lock: aop lock FILE|FOLDER.",
     "lock.stdin": "Standard input (-) cannot be locked. Name files or folders.",

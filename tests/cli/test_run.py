@@ -31,6 +31,10 @@ TURNS = """
     - {expect: 一件, calls: [{tool: ask_person, arguments: {question: 決裁しますか}}]}
     - {expect: はい, say: 決裁済み}
 """
+ENGINE = [
+    *("asyncio", "anyio", "httpx", "httpx2", "mcp", "mcp_types", "openai", "pydantic_ai"),
+    *("jsonschema", "markdown_it", "rapidfuzz", "regex", "sqlite3", "yaml"),
+]
 SCRIPT = f"version: 1\nphases:{TURNS}"
 
 
@@ -178,7 +182,9 @@ def test_wrong_usage_is_one_sentence(asking: Path, inside: Run, words: tuple[str
     assert list((asking / ".aop" / "runs").glob("*")) == []
 
 
-@pytest.mark.parametrize("words", [("run", "ask.md", "--script", "s.yaml"), ("runs", "list"), ("run", "--resume", "r")])
+@pytest.mark.parametrize(
+    "words", [("run", "ask.md", "--script", "s.yaml"), ("runs", "show", "r"), ("run", "--resume", "r")]
+)
 def test_without_the_packages_that_running_needs_it_says_how_to_get_them(
     asking: Path, environment: dict[str, str], words: tuple[str, ...]
 ) -> None:
@@ -196,3 +202,24 @@ def test_without_the_packages_that_running_needs_it_says_how_to_get_them(
     assert ran.stderr.startswith("aop: pydantic_ai")
     assert "pip install 'aop[run]'" in ran.stderr
     assert aop("run", "ask.md", "--dry-run").returncode == 0
+    assert aop("runs", "list").returncode == 0
+
+
+def test_listing_runs_loads_nothing_of_the_engine(asking: Path, inside: Run, environment: dict[str, str]) -> None:
+    """Whoever looks at what there is, waits for no model, server or compiler to be loaded."""
+    inside("run", "ask.md", "--script", "s.yaml", "--attach", "a.txt", code=3)
+    program = (
+        "import sys; from cli.main import main; main(sys.argv[1:]); "
+        f"print(sorted({{name.partition('.')[0] for name in sys.modules}} & {set(ENGINE)}))"
+    )
+    for words in (("runs", "list"), ("runs", "list", "--format", "jsonl")):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words],
+            check=True,
+            cwd=asking,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert "稟議" in done.stdout
+        assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,26 @@
+"""`aop runs list`: apart from what drives runs, whose engine takes longer to load than all that is done here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from aop_runtime.runs.listing import listed
+from cli import streams
+from cli.arguments import DEFAULT_RUNS
+from cli.exits import OK
+from cli.messages import say
+from pipeline.diagnostics.lang import Lang
+
+
+def run_list(runs: str | None, lang: Lang, *, jsonl: bool) -> int:
+    found = listed(Path(runs or DEFAULT_RUNS))
+    if jsonl:
+        for entry in found:
+            streams.emit(f"{json.dumps(entry, ensure_ascii=False)}\n")
+        return OK
+    if not found:
+        streams.emit(f"{say('runs.none', lang)}\n")
+    for entry in found:
+        streams.emit(f"{entry['run']}  {entry['status']:<11}  {entry['procedure']}  {entry['input']}\n")
+    return OK
