@@ -93,6 +93,10 @@ class GroupCollector:
         self._folder = folder
         self._groups = groups
 
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand: else a registry would read the files to see what they hold."""
+        return ()
+
     def collect(self) -> Iterable[Metric]:
         from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415 - see `use`
 

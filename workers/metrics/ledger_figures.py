@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
@@ -34,15 +34,19 @@ class LedgerFigures:
     """A collector for a registry. A scrape that Redis does not answer fails, which Prometheus shows as `up` 0: no
     figure is better than an old one.
 
-    `expiries`: name and time of expiry, in seconds since 1970, of the tokens that expire.
+    `expiries`: asks for name and time of expiry, in seconds since 1970, of the tokens that expire.
     """
 
     redis: Redis
     ledger: Ledger
     prefix: str
-    expiries: Iterable[tuple[str, float]] = ()
+    expiries: Callable[[], Iterable[tuple[str, float]]]
     _documents: _Documents | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand: else a registry would collect, and Redis need not be there yet."""
+        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Raises RedisError."""
@@ -128,7 +132,7 @@ class LedgerFigures:
             "aop_token_expiry_seconds", "Until the token of that name expires, in seconds", labels=("name",)
         )
         now = time.time()
-        for name, at in self.expiries:
+        for name, at in self.expiries():
             expiry.add_metric((name,), at - now)
         yield expiry
 

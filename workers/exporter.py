@@ -1,0 +1,56 @@
+"""The exporter: queue and ledger figures for Prometheus, from one process for the whole installation.
+
+Where the other processes of this machine count in `AOP_METRICS_FOLDER`, it shows their counts, too.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, start_http_server
+
+from workers.connections import open_ledger, open_redis
+from workers.logs import get_logger
+from workers.metrics.folder import GroupCollector
+from workers.metrics.ledger_figures import LedgerFigures
+from workers.pulse import BEAT_S, Consumers, Pulse
+from workers.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_log = get_logger(__name__)
+
+
+def registry_of(settings: Settings, expiries: Callable[[], Iterable[tuple[str, float]]]) -> CollectorRegistry:
+    """`expiries`: asked at each scrape, see `LedgerFigures`."""
+    redis = open_redis(settings)
+    registry = CollectorRegistry()
+    figures = LedgerFigures(redis, open_ledger(settings, redis), settings.redis_prefix, expiries)
+    registry.register(figures)
+    if settings.metrics_folder is not None:
+        registry.register(GroupCollector(settings.metrics_folder))
+    return registry
+
+
+def serve(
+    settings: Settings,
+    expiries: Callable[[], Iterable[tuple[str, float]]],
+    stop: threading.Event,
+    ready: Callable[[int], None],
+) -> None:
+    """Until `stop` is set. `ready` is told the port. Raises OSError where it cannot be had."""
+    server, thread = start_http_server(settings.exporter_port, settings.exporter_host, registry_of(settings, expiries))
+    try:
+        ready(int(server.server_port))
+        pulse = Pulse(Consumers(open_redis(settings), settings.redis_prefix), settings.probe_folder, "exporter")
+        _log.info("exporter started", port=server.server_port)
+        pulse.beat()
+        while not stop.wait(BEAT_S):
+            pulse.beat()
+        pulse.end()
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=5)
