@@ -20,7 +20,7 @@ BEGINNINGS = ("help.", "diff.", "verify.", "watch.", "why.")
 """Of keys that are put together in the code."""
 KEY = re.compile(
     r"(help|usage|discover|errno|trouble|explain|init|diff|cache|watch|why|verify|compile|graph|catalog|import|lock"
-    r"|approve|drift)\.[a-z-]+"
+    r"|approve|drift|runs)\.[a-z-]+"
 )
 
 
