@@ -1,0 +1,1 @@
+"""Texts that a save only refers to: fetched by the parse worker, never while somebody waits for an answer."""
