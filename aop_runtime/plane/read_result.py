@@ -46,7 +46,7 @@ async def _read(arguments: Mapping[str, Json], context: ToolContext) -> Output:
     result, offset, length = arguments["result"], arguments["offset"], arguments.get("length", MOST)
     if not isinstance(result, str) or not isinstance(offset, int) or not isinstance(length, int):
         raise ToolFailure("invalid_input", "result is a text, offset and length are whole numbers")
-    if _RESULT.fullmatch(result) is None or ".." in result:
+    if _RESULT.fullmatch(result) is None:
         raise ToolFailure("invalid_input", "not the id of a result: take it from read_on")
     path = Path("outputs") / f"{result}.txt"
     try:

@@ -16,7 +16,7 @@ from aop_runtime.plane.hooks import Hook
 from aop_runtime.plane.journal import CallJournal
 from aop_runtime.plane.memory_journal import MemoryJournal
 from aop_runtime.plane.permission import Rule, Rules
-from aop_runtime.plane.questions import Answer, Question
+from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.plane.spec import Tool, ToolSpec
 
 TEXT: dict[str, Json] = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -65,7 +65,7 @@ def rules(*given: Mapping[str, Any]) -> Rules:
 def plane(
     tools: Sequence[Tool],
     *,
-    person: Somebody | None = None,
+    person: Person | None = None,
     given: Sequence[Rules] = (),
     hooks: Sequence[Hook] = (),
     journal: CallJournal | None = None,
