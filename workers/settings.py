@@ -110,6 +110,9 @@ class Settings(BaseSettings):
     probe_folder: Path | None = None
     metrics_folder: Path | None = None
     """Of prometheus-client's files, one folder a process group; emptied at start."""
+    metrics_host: str = "127.0.0.1"
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    """Where a worker, dispatcher or server shows what it counts; None: nowhere."""
     exporter_host: str = "127.0.0.1"
     exporter_port: Annotated[int, Field(ge=0, le=65_535)] = 9_100
     otlp_endpoint: str | None = None

@@ -1,0 +1,33 @@
+"""Where a worker, a dispatcher or a server shows what it and its children count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from workers.metrics.folder import registry_of, use
+
+if TYPE_CHECKING:
+    from workers.settings import Settings
+
+
+@contextmanager
+def shown(settings: Settings, group: str) -> Iterator[None]:
+    """To be entered before anything imports prometheus-client (`folder.use`). `group`: `worker-parse`, `server` …
+
+    Raises OSError where the folder or the port cannot be had.
+    """
+    own = use(settings.metrics_folder, group)
+    if settings.metrics_port is None:
+        yield
+        return
+    from prometheus_client import start_http_server  # noqa: PLC0415 - see above
+
+    server, thread = start_http_server(settings.metrics_port, settings.metrics_host, registry_of(own))
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=5)
