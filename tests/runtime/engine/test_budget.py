@@ -131,3 +131,30 @@ def test_another_model_goes_on_where_the_first_one_failed(tmp_path: Path) -> Non
     ((where, question),) = pending(folder)
     write_answer(where.path, question, Answer(verdict="yes"))
     assert driven(folder, equipment).result == "終"
+
+
+def test_a_call_that_ended_is_not_counted_again(tmp_path: Path) -> None:
+    """Of one answer's two calls one has ended and one waits; with the answer there is just enough left for it."""
+    module = compiled(tmp_path / "build" / "p", "p", "agent")
+    turns = {"1": [turn(find="a", send="b"), turn(say="終わり")]}
+    folder = started(tmp_path / "runs", module, limits=Limits(tool_calls=2))
+    equipment = Given(tmp_path / "log", script(turns))
+    assert driven(folder, equipment).status == "waiting"
+    ((where, question),) = pending(folder)
+    write_answer(where.path, question, Answer(verdict="yes"))
+    assert driven(folder, equipment).result == "終わり"
+    assert done(tmp_path / "log") == ["find a", "send b"]
+
+
+def test_another_model_holds_for_called_procedures_too(tmp_path: Path) -> None:
+    """Also for one that had begun with the first: which tools it has may depend on the model."""
+    build = tmp_path / "build"
+    compiled(build / "child", "子", "agent")
+    folder = started(tmp_path / "runs", compiled(build / "p", "p", "子"), library=str(build))
+    asking = {"子": {"phases": {"1": [turn(send="a"), turn(say="子")]}}}
+    equipment = Given(tmp_path / "log", script({}, asking))
+    assert driven(folder, equipment).status == "waiting"
+    ((child, question),) = pending(folder)
+    write_answer(child.path, question, Answer(verdict="yes"))
+    assert driven(folder, equipment, model="other").result == "子"
+    assert read_record(child.path).changed(child.plan()).model == "other"
