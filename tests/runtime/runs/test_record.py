@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import resource
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from aop_runtime.plane.envelope import Envelope
 from aop_runtime.plane.questions import Answer, Question
+from aop_runtime.plane.spec import ToolSpec
 from aop_runtime.runs.events import Noted, PhaseStarted
 from aop_runtime.runs.folder import RunFault, RunFolder
 from aop_runtime.runs.journal import Journal
@@ -94,3 +98,23 @@ def test_asking_whether_a_run_is_held_keeps_nobody_from_driving_it(tmp_path: Pat
             assert folder.is_held() is True
             with pytest.raises(RunFault, match="another process"), folder.held():
                 pass
+
+
+def test_a_write_is_on_the_disk_before_it_begins_and_after_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And an answer, too; a read, which can be made again, does not wait for the disk."""
+    synced: list[int] = []
+    sync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (synced.append(descriptor), sync(descriptor)))
+    spec = ToolSpec(name="find", tool="crm", operation="find", description="", input_schema={}, effect="read")
+    steps: list[int] = []
+    with contextlib.closing(Journal(tmp_path)) as journal:
+        for call, made in (("r", spec), ("w", replace(spec, effect="write"))):
+            journal.begin(call, made, {})
+            steps.append(len(synced))
+            journal.finish(call, "find", Envelope(content=""))
+            steps.append(len(synced))
+        journal.answer("q", Answer(verdict="yes"))
+    assert steps == [0, 0, 1, 2]
+    assert len(synced) == 3
