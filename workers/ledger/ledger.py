@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from redis import Redis
+from redis.exceptions import ResponseError
 
 from workers.ledger.records import (
     Acceptance,
@@ -24,22 +26,28 @@ from workers.ledger.records import (
     JobClass,
     Lease,
     LedgerCorrupt,
+    LedgerLost,
+    LedgerVersion,
     Message,
+    NotRecompiled,
     Outcome,
+    Project,
     Refusal,
+    Reservation,
+    Reserved,
+    Row,
     Stage,
     document_of,
     job_of,
+    row_of,
 )
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Of the keys and fields that `lua/keys.lua` describes. Raised when a process of the earlier version would misread."""
 
 _LUA: Final = Path(__file__).parent / "lua"
-
-
-class LedgerVersion(Exception):
-    """The ledger in this Redis belongs to another version of aop. The message says which, and what to do."""
+_REBUILDS: Final = frozenset({"open", "restore", "index"})
+"""The scripts by which reindex makes a new ledger; all others want one that is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +69,17 @@ class Timing:
 
 @cache
 def _source(name: str) -> str:
+    head = f"local SCHEMA, REBUILDS = '{SCHEMA_VERSION}', {'true' if name in _REBUILDS else 'false'}"
     parts = (_LUA / "keys.lua", _LUA / f"{name}.lua")
-    return "\n".join(part.read_text(encoding="utf-8") for part in parts)
+    return "\n".join((head, *(part.read_text(encoding="utf-8") for part in parts)))
 
 
 class Ledger:
     """`client` decodes responses. `prefix`: of all keys of one installation.
 
     Every method is one round trip and may raise redis.RedisError; what it changed then is unknown, and asking again is
-    safe: a transition that happened already answers so.
+    safe: a transition that happened already answers so. Every one raises LedgerLost where Redis holds no ledger, and
+    LedgerVersion where it holds that of another version.
     """
 
     def __init__(self, client: Redis, prefix: str = "aop", timing: Timing | None = None) -> None:
@@ -78,24 +88,32 @@ class Ledger:
         self.timing = timing or Timing()
         self._scripts = {path.stem: client.register_script(_source(path.stem)) for path in _transitions()}
 
-    def open(self) -> None:
-        """Check the layout, and write its version where there is none. Raises LedgerVersion."""
+    def open(self, *, fresh: bool = False) -> None:
+        """Check the layout. `fresh`: make a ledger where there is none, which is right only while the store holds no
+        document (`workers.intake.open_installation`). Raises LedgerLost, LedgerVersion."""
         key = f"{self._prefix}:meta"
-        self._client.hsetnx(key, "schema", str(SCHEMA_VERSION))
-        found = cast("str", self._client.hget(key, "schema"))
-        if found != str(SCHEMA_VERSION):
-            raise LedgerVersion(
-                f"the ledger under {self._prefix!r} has layout {found}, this version of aop uses {SCHEMA_VERSION}: "
-                "stop the processes of the other version, or rebuild the ledger (aop admin reindex)"
-            )
+        found = cast("str | None", self._client.hget(key, "schema"))
+        if found is None and fresh:
+            self._client.hsetnx(key, "rebuild", new_id())
+            self._finish_opening(cast("str | None", self._client.hget(key, "rebuild")) or "")
+        elif found is None:
+            raise LedgerLost(self._prefix)
+        elif found != str(SCHEMA_VERSION):
+            raise self._other_version(found)
 
     # ---------------------------------------------------------------------------------------------- saves
+
+    def reserve(self, document: str, *, source: str, revision: str = "", idempotency_key: str = "") -> Reserved:
+        """The sequence under which a save is to be stored, before `accept`."""
+        answer, job, sequence = self._run("reserve", (document, source, revision, idempotency_key))
+        return Reserved(cast("Reservation", answer), job, int(sequence or 0))
 
     def accept(
         self,
         document: str,
         *,
-        text: str,
+        sequence: int,
+        job: str,
         source: str,
         revision: str = "",
         rank: str = "",
@@ -103,16 +121,25 @@ class Ledger:
         idempotency_key: str = "",
         trace: str = "",
     ) -> Accepted:
-        """Give a stored save its place in the document's order. `rank`: by which revisions of `source` sort, "" where
-        they have no order: then only equal ones are told apart."""
+        """Give a save that is stored under the reserved `sequence` its place in the document's order. `job`: of
+        `new_id`. `rank`: by which revisions of `source` sort, "" where they have no order: then only equal ones are
+        told apart."""
         timing = self.timing
-        job = new_id()
-        answer, job, sequence = self._run(
+        answer, found, place = self._run(
             "accept",
-            (document, source, revision, rank, job, action, text, trace, idempotency_key),
+            (document, str(sequence), job, source, revision, rank, action, trace, idempotency_key),
             (timing.quiet, timing.longest_wait, timing.keep_once, timing.keep_job),
         )
-        return Accepted(cast("Acceptance", answer), job, int(sequence or 0))
+        return Accepted(cast("Acceptance", answer), found, int(place or 0))
+
+    def recompile(
+        self, document: str, bulk: str = "", job_class: JobClass = "bulk", trace: str = ""
+    ) -> Message | NotRecompiled:
+        """The newest accepted save again, as its next round. The caller sends the message."""
+        answer, *message = self._run("recompile", (document, new_id(), job_class, bulk, trace))
+        if answer != "sent":
+            return cast("NotRecompiled", answer)
+        return Message(message[0], cast("Stage", message[1]), cast("JobClass", message[2]))
 
     def claim(self, most: int = 100) -> list[Message]:
         """Begin the jobs of documents whose quiet time is over. The caller sends the messages."""
@@ -165,6 +192,17 @@ class Ledger:
             for job, stage, job_class, reason in _in_fours(found)
         ]
 
+    def unrecorded(self, most: int = 100) -> list[tuple[str, int]]:
+        """Jobs that ended here without a worker, and of which the store has not been told; each with its end, ms."""
+        found = self._client.zrange(f"{self._prefix}:unrecorded", 0, most - 1, withscores=True)
+        if not found:
+            self.open()
+        return [(job, int(ended)) for job, ended in cast("list[tuple[str, float]]", found)]
+
+    def recorded(self, job: str, ended_ms: int) -> bool:
+        """The store has been told. False: the job has ended once more, and the store is to be told again."""
+        return bool(self._run_number("recorded", (job,), (ended_ms,)))
+
     def replay(self, job: str) -> Message | None:
         """A dead job again, from the stage where it died. None: it is not among the dead."""
         found = self._run("replay", (job,), ())
@@ -174,26 +212,63 @@ class Ledger:
         """Give a dead job up. False: it is not among the dead."""
         return bool(self._run_number("drop", (job,), (self.timing.keep_job,)))
 
+    # ----------------------------------------------------------------------------------------------- project
+
+    def index(self, document: str, sequence: int, name: str, calls: Sequence[str]) -> bool:
+        """Put the document's row into the project. True: its name or calls changed. A newer save's row stays."""
+        return self._index(document, Row(sequence, name, tuple(calls)), "")
+
+    def forget(self, document: str, sequence: int) -> bool:
+        """The save with this sequence retires the document: take its row out. False: there was none, or a newer."""
+        return bool(self._run_number("forget", (document, str(sequence))))
+
+    def project(self, known: str = "") -> Project | None:
+        """The rows of all documents, of one moment. None: nothing has changed since the version `known`."""
+        version, *rows = self._run("project", (known,))
+        if version == known:
+            return None
+        pairs = zip(rows[::2], rows[1::2], strict=True)
+        return Project(version, {document: row_of(document, text) for document, text in pairs})
+
+    # -------------------------------------------------------------------------------------------------- rate
+
+    def rate(self, key: str, per_minute: int, burst: int) -> int:
+        """Take one of the tokens of `key`, of which `burst` are there at first and `per_minute` come back. 0: taken;
+        otherwise the ms after which to ask again."""
+        return self._run_number("rate", (key, repr(60_000 / per_minute)), (burst,))
+
     # ---------------------------------------------------------------------------------------------- reading
 
     def job(self, identity: str) -> Job | None:
         """Raises LedgerCorrupt."""
         fields = cast("dict[str, str]", self._client.hgetall(f"{self._prefix}:job:{identity}"))
+        if not fields:
+            self.open()  # nothing was found: because there is no ledger?
         return job_of(identity, fields) if fields else None
 
     def document(self, identity: str) -> Document | None:
-        """Raises LedgerCorrupt."""
+        """None: no save of it was accepted. Raises LedgerCorrupt."""
         fields = cast("dict[str, str]", self._client.hgetall(f"{self._prefix}:doc:{identity}"))
-        return document_of(identity, fields) if fields else None
+        if not fields:
+            self.open()
+        return document_of(identity, fields) if "accepted" in fields else None
+
+    def bulk_in_flight(self) -> int:
+        """How many jobs of class bulk have not ended."""
+        return self._client.scard(f"{self._prefix}:bulk-inflight")
 
     def documents(self) -> Iterator[str]:
         """The ids of all, in no order; what is saved meanwhile may be missing."""
+        self.open()
         for identity, _ in cast("Iterable[tuple[str, float]]", self._client.zscan_iter(f"{self._prefix}:docs")):
             yield identity
 
     def dead(self, most: int = 100) -> list[str]:
         """The dead jobs' ids, the newest first."""
-        return cast("list[str]", self._client.zrevrange(f"{self._prefix}:dead", 0, most - 1))
+        found = cast("list[str]", self._client.zrevrange(f"{self._prefix}:dead", 0, most - 1))
+        if not found:
+            self.open()
+        return found
 
     def events(self, job: str, after: str = "0-0", wait_ms: int = 0) -> list[Event]:
         """What happened to the job after the event `after`; waits up to `wait_ms` for something to happen."""
@@ -219,6 +294,8 @@ class Ledger:
 
     def _read(self, key: str, after: str, wait_ms: int) -> list[Event]:
         answer = self._client.xread({key: after}, count=100, block=wait_ms or None)
+        if not answer:
+            self.open()
         streams = cast("Sequence[tuple[str, list[tuple[str, dict[str, str]]]]]", answer or ())
         return [
             Event(entry, fields["job"], fields["document"], fields["event"], fields["detail"])
@@ -226,11 +303,35 @@ class Ledger:
             for entry, fields in entries
         ]
 
-    def _run(self, name: str, texts: Sequence[str], numbers: Sequence[int]) -> list[str]:
-        return cast("list[str]", self._scripts[name](keys=[self._prefix], args=[*texts, *numbers]))
+    def _finish_opening(self, rebuild: str) -> None:
+        self._run_number("open", (rebuild, secrets.token_hex(8)))
 
-    def _run_number(self, name: str, texts: Sequence[str], numbers: Sequence[int]) -> int:
-        return cast("int", self._scripts[name](keys=[self._prefix], args=[*texts, *numbers]))
+    def _index(self, document: str, row: Row, rebuild: str) -> bool:
+        text = json.dumps([row.sequence, row.name, list(row.calls)], ensure_ascii=False, separators=(",", ":"))
+        return bool(self._run_number("index", (rebuild, document, str(row.sequence), text)))
+
+    def _other_version(self, found: str) -> LedgerVersion:
+        return LedgerVersion(
+            f"the ledger under {self._prefix!r} has layout {found}, this version of aop uses {SCHEMA_VERSION}: "
+            "stop the processes of the other version, or rebuild the ledger (aop admin reindex)"
+        )
+
+    def _answer(self, name: str, texts: Sequence[str], numbers: Sequence[int]) -> object:
+        try:
+            return cast("object", self._scripts[name](keys=[self._prefix], args=[*texts, *numbers]))
+        except ResponseError as error:
+            code, _, detail = str(error).partition(" ")
+            if code == "UNOPENED":
+                raise LedgerLost(self._prefix) from None
+            if code == "OTHERLAYOUT":
+                raise self._other_version(detail) from None
+            raise
+
+    def _run(self, name: str, texts: Sequence[str], numbers: Sequence[int] = ()) -> list[str]:
+        return cast("list[str]", self._answer(name, texts, numbers))
+
+    def _run_number(self, name: str, texts: Sequence[str], numbers: Sequence[int] = ()) -> int:
+        return cast("int", self._answer(name, texts, numbers))
 
 
 def new_id() -> str:

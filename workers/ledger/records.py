@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 Stage = Literal["parse", "resolve", "generate", "verify"]
 JobClass = Literal["interactive", "bulk"]
@@ -19,13 +20,28 @@ STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
 CLASSES: Final[tuple[JobClass, ...]] = get_args(JobClass)
 ENDED: Final[frozenset[State]] = frozenset({"succeeded", "failed", "superseded", "dead"})
 
-Acceptance = Literal["accepted", "repeated", "superseded"]
+Reservation = Literal["reserved", "repeated"]
+Acceptance = Literal["accepted", "repeated", "superseded", "outrun"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """`reserved`: the document's next sequence, for a save that is not stored yet; `job` is "". `repeated`: the same
+    save was accepted before, as this job; its sequence is 0 where the job is forgotten."""
+
+    answer: Reservation
+    job: str
+    sequence: int
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """`repeated`: the same save was accepted before, as this job. `superseded`: an older revision of its source, which
-    will not be compiled; its sequence is 0."""
+    """`job`, `sequence`: the save's own, but where it is `repeated`: the same save was accepted before, as this job.
+
+    `superseded`: a newer save was accepted first, or this is an older revision of its source than one that was; it is
+    not compiled. `outrun`: an older revision of its source was accepted with a greater sequence: it is to be stored
+    and accepted again with a new one, and has no job yet.
+    """
 
     answer: Acceptance
     job: str
@@ -49,16 +65,17 @@ class Message:
 class Job:
     """A job as it is recorded. Times in ms since 1970 by the clock of Redis; None: not yet.
 
-    `text`: where the save lies in the artifact store. `notes`, by stage: JSON that the stage left for later ones.
-    `took_ms`, by stage. `outcome`: JSON, "" before the end. `superseded`: the sequence that makes the job needless.
+    `sequence`: of the save; `round`: 0 for its first compile, greater for those again. `notes`, by stage: JSON that
+    the stage left for later ones. `took_ms`, by stage. `outcome`: JSON, "" before the end. `superseded`: the sequence
+    that makes the job needless. `bulk`: the recompile that it belongs to, "" none.
     """
 
     id: str
     document: str
     sequence: int
+    round: int
     job_class: JobClass
     action: Action
-    text: str
     source: str
     revision: str
     state: State
@@ -90,21 +107,44 @@ Refusal = Literal["gone", "ended", "elsewhere", "leased", "superseded", "dead"]
 """Why a message runs nothing: the job is forgotten, has ended, is at another stage, is held by another worker, is no
 longer wanted, or has used up its attempts. Each is the normal end of a message that came late or twice."""
 
+NotRecompiled = Literal["busy", "unknown"]
+"""`busy`: a job of the document waits or runs. `unknown`: no save of it was accepted, or the newest retires it."""
+
 Begun: TypeAlias = "Lease | Refusal"
 Beat = Literal["held", "lost", "superseded"]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`sequence`: of the newest accepted save. `state`: of the newest save that has ended; `accepted` before that."""
+    """`sequence`, `action`: of the newest accepted save; `round`: of its newest compile. `published`,
+    `published_round`: of what is published. `state`: of the newest compile that has ended; `accepted` before that."""
 
     id: str
     sequence: int
+    action: Action
+    round: int
     published: int
+    published_round: int
     published_job: str
     state: DocumentState
     waiting: str
     running: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the project knows of a document: its name, and the names of the AOPs that it calls."""
+
+    sequence: int
+    name: str
+    calls: tuple[str, ...]
+
+
+class Project(NamedTuple):
+    """`version` changes whenever a row's name or calls do; it is only ever compared. `rows`, by document id."""
+
+    version: str
+    rows: Mapping[str, Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +158,31 @@ class Event:
     detail: str
 
 
+class LedgerLost(Exception):
+    """Redis holds no ledger: it was wiped, or replaced by an empty one. `aop admin reindex` rebuilds it; until then
+    servers refuse and workers wait."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__(f"Redis holds no ledger under {prefix!r}: rebuild it from the store (aop admin reindex)")
+
+
+class LedgerVersion(Exception):
+    """The ledger in this Redis belongs to another version of aop. The message says which, and what to do."""
+
+
 class LedgerCorrupt(Exception):
     """A record is not what this version writes. The message names key and field."""
+
+
+def row_of(identity: str, text: str) -> Row:
+    """Raises LedgerCorrupt."""
+    try:
+        sequence, name, calls = json.loads(text)
+    except (ValueError, TypeError) as error:
+        raise LedgerCorrupt(f"index: {identity} is {text!r:.80}, not a row ({error})") from None
+    if type(sequence) is not int or type(name) is not str or type(calls) is not list:
+        raise LedgerCorrupt(f"index: {identity} is {text!r:.80}, not a sequence, a name and calls")
+    return Row(sequence, name, tuple(map(str, calls)))
 
 
 def job_of(identity: str, fields: Mapping[str, str]) -> Job:
@@ -129,9 +192,9 @@ def job_of(identity: str, fields: Mapping[str, str]) -> Job:
         id=identity,
         document=reader.text("document"),
         sequence=reader.number("sequence"),
+        round=reader.number("round"),
         job_class=cast("JobClass", reader.word("class", CLASSES)),
         action=cast("Action", reader.word("action", get_args(Action))),
-        text=reader.text("text"),
         source=reader.text("source"),
         revision=reader.text("revision"),
         state=cast("State", reader.word("state", get_args(State))),
@@ -156,8 +219,11 @@ def document_of(identity: str, fields: Mapping[str, str]) -> Document:
     reader = _Reader(f"doc:{identity}", fields)
     return Document(
         id=identity,
-        sequence=reader.number("sequence"),
+        sequence=reader.number("accepted"),
+        action=cast("Action", reader.word("action", get_args(Action))),
+        round=reader.maybe("round") or 0,
         published=reader.maybe("published") or 0,
+        published_round=reader.maybe("published_round") or 0,
         published_job=reader.text("published_job"),
         state=cast("DocumentState", reader.word("state", get_args(DocumentState)) if "state" in fields else "accepted"),
         waiting=reader.text("waiting"),

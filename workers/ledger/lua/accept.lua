@@ -1,56 +1,56 @@
--- A save was stored: give it its place in the document's order, once.
--- ARGV: document, source, revision, rank, job, action, text, trace, idempotency key ("" none), quiet ms, longest wait ms,
---       how long to keep idempotency keys ms, how long to keep ended jobs ms
+-- A save was stored under a reserved sequence: give it its place in the document's order, once.
+-- ARGV: document, sequence, job, source, revision, rank, action, trace, idempotency key ("" none), quiet ms,
+--       longest wait ms, how long to keep idempotency keys ms, how long to keep ended jobs ms
 -- rank: a text by which revisions of one source sort; "" where they have no order.
--- Returns {accepted | repeated | superseded, job, sequence}.
-local document, source, revision, rank, job, action, place, trace, once = unpack(ARGV, 1, 9)
+-- Returns {accepted | repeated | superseded | outrun, job, sequence}.
+local document, sequence, job, source, revision, rank, action, trace, once = unpack(ARGV, 1, 9)
 local quiet, longest, keep_once, keep_job = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12]), tonumber(ARGV[13])
 local now = now_ms()
+local doc = doc_key(document)
+local place = number(sequence)
 
-local function repeated(earlier)
-  return {'repeated', earlier, (read(job_key(earlier), 'sequence'))}
+-- Asked again because the first answer was lost, or reindex found the stored save first.
+local state = read(job_key(job), 'state')
+if state ~= '' then return {state == 'superseded' and 'superseded' or 'accepted', job, sequence} end
+
+local function remember(answer)
+  if once ~= '' then redis.call('SET', P .. ':once:' .. once, answer, 'PX', keep_once) end
 end
 
 if once ~= '' then
   local earlier = redis.call('GET', P .. ':once:' .. once)
-  if earlier then return repeated(earlier) end
+  if earlier then return {'repeated', earlier, (read(job_key(earlier), 'sequence'))} end
 end
 
-local doc = doc_key(document)
-local seen, seen_rank, seen_job = read(doc, 'revision:' .. source, 'rank:' .. source, 'revision_job:' .. source)
+local seen, seen_rank, seen_sequence, seen_job =
+  read(doc, 'revision:' .. source, 'rank:' .. source, 'revision_sequence:' .. source, 'revision_job:' .. source)
 if revision ~= '' and revision == seen then
-  if once ~= '' then redis.call('SET', P .. ':once:' .. once, seen_job, 'PX', keep_once) end
-  return repeated(seen_job)
+  remember(seen_job)
+  return {'repeated', seen_job, seen_sequence}
 end
+
+local given, newest = read(doc, 'sequence', 'accepted')
+-- Redis may have forgotten that it gave this number (a restart, a failover): it never gives it again.
+if place > number(given) then redis.call('HSET', doc, 'sequence', sequence) end
+
+local ranked = rank ~= '' and seen_rank ~= ''
+if ranked and rank > seen_rank and place < number(seen_sequence) then return {'outrun', job, sequence} end
 
 -- Older than what the same source has sent: it arrived late, and must not win.
-local late = rank ~= '' and seen_rank ~= '' and rank < seen_rank
-local sequence = late and 0 or redis.call('HINCRBY', doc, 'sequence', 1)
-redis.call('HSET', job_key(job), 'document', document, 'sequence', sequence, 'class', 'interactive', 'action', action,
-  'text', place, 'source', source, 'revision', revision, 'bulk', '', 'trace', trace, 'state', 'queued',
-  'stage', 'parse', 'attempts', 0, 'total_attempts', 0, 'token', '', 'superseded', '', 'created_ms', integer(now))
-if once ~= '' then redis.call('SET', P .. ':once:' .. once, job, 'PX', keep_once) end
-emit(job, document, 'accepted', tostring(sequence))
+local late = ranked and rank < seen_rank
+make_job(job, document, sequence, 0, 'interactive', action, source, revision, '', trace, now)
+remember(job)
+see_revision(doc, source, revision, rank, sequence, job)
+emit(job, document, 'accepted', sequence)
 
-if late then
-  finish(job, 'superseded', '', keep_job, now)
-  return {'superseded', job, '0'}
+if late or place <= number(newest) then
+  redis.call('HSET', job_key(job), 'superseded', newest)
+  finish(job, 'superseded', newest, keep_job, now)
+  return {'superseded', job, sequence}
 end
 
-local waiting, first, unpublished = read(doc, 'waiting', 'first_ms', 'unpublished_ms')
-if waiting ~= '' then
-  redis.call('HSET', doc, 'waiting', '')
-  redis.call('HSET', job_key(waiting), 'superseded', sequence)
-  local due = redis.call('ZSCORE', P .. ':due', document)
-  finish(waiting, 'superseded', tostring(sequence), keep_job, now)
-  if due then redis.call('ZADD', P .. ':due', due, document) end
-end
-if first == '' then first = integer(now) end
-if unpublished == '' then unpublished = integer(now) end
-redis.call('HSET', doc, 'waiting', job, 'first_ms', first, 'unpublished_ms', unpublished)
-if revision ~= '' then
-  redis.call('HSET', doc, 'revision:' .. source, revision, 'rank:' .. source, rank, 'revision_job:' .. source, job)
-end
+redis.call('HSET', doc, 'accepted', sequence, 'action', action)
 redis.call('ZADD', P .. ':docs', now, document)
-redis.call('ZADD', P .. ':due', math.min(now + quiet, tonumber(first) + longest), document)
-return {'accepted', job, tostring(sequence)}
+supersede_waiting(document, sequence, keep_job, now)
+wait_turn(job, document, quiet, longest, now)
+return {'accepted', job, sequence}

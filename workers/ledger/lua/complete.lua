@@ -1,5 +1,6 @@
 -- The job has its outcome: published (succeeded), or the user's document cannot be compiled (failed).
 -- ARGV: job, token, succeeded | failed | superseded, outcome (JSON), how long to keep ended jobs ms
+-- The worker has put the outcome in the store before.
 -- Returns {ended} | {lost}. superseded here: a newer save was published before this one could be.
 local job, token, outcome, detail, keep_job = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local key = job_key(job)
@@ -7,5 +8,5 @@ local held, stage = read(key, 'token', 'stage')
 if held == '' or held ~= token then return {'lost'} end
 local now = now_ms()
 took(key, stage, now)
-finish(job, outcome, detail, keep_job, now)
+finish(job, outcome, detail, keep_job, now, true)
 return {'ended'}

@@ -1,22 +1,28 @@
--- The ledger's keys, and what every transition shares. Put in front of each script of this folder.
+-- The ledger's keys, and what every transition shares. Put in front of each script of this folder, and that behind
+-- the lines that set SCHEMA and REBUILDS.
 --
 -- KEYS[1] is the prefix P of all keys (one installation). Other keys are made of it here: a Redis Cluster, which would
 -- want them named beforehand, is refused at start.
 --
--- P:meta             hash    schema: the version of this layout (checked at start)
--- P:doc:ID           hash    sequence: of the newest accepted save, from 1
+-- P:meta             hash    schema: the version of this layout; missing: there is no ledger (Redis was wiped)
+--                            epoch: random, of this ledger; rebuild: of the reindex that is at work on a new one
+-- P:doc:ID           hash    sequence: the newest that was given to a save, from 1
+--                            accepted: of the newest accepted save; action: compile | retire, what it asks for
+--                            round: of the newest compile of any save again, from 1
 --                            waiting: the job that the next claim will take ("" none)
 --                            first_ms: when the oldest save was accepted that no claim has taken yet
 --                            running: the job that was claimed last, while it is under way ("" none)
 --                            unpublished_ms: since when a save has been accepted and none published ("" none)
---                            published: sequence of the newest published save; published_job
---                            state: accepted | succeeded | failed | dead | retired, of the newest save that has ended
---                            ended: the sequence that state speaks of
---                            revision:SOURCE, rank:SOURCE, revision_job:SOURCE: the newest revision of each source
+--                            published, published_round: the newest that is published; published_job
+--                            state: accepted | succeeded | failed | dead | retired, of the newest compile that has ended
+--                            ended, ended_round: the sequence and round that state speaks of
+--                            revision:SOURCE, rank:SOURCE, revision_sequence:SOURCE, revision_job:SOURCE: the newest
+--                            revision of each source
+--                            forgotten: the newest sequence whose row was removed from the index
 -- P:docs             zset    document id by the time of its newest accepted save, ms
 -- P:due              zset    document id by the time when its waiting job is to be claimed, ms
--- P:job:ID           hash    document, sequence, class (interactive | bulk), action (compile | retire), text (where the
---                            save lies in the store), source, revision, bulk ("" none), trace (W3C traceparent or "")
+-- P:job:ID           hash    document, sequence, round, class (interactive | bulk), action (compile | retire), source,
+--                            revision, bulk ("" none), trace (W3C traceparent or "")
 --                            state: queued | parsing | resolving | generating | verifying
 --                                   | succeeded | failed | superseded | dead
 --                            stage: parse | resolve | generate | verify, of which state is the doing
@@ -31,16 +37,31 @@
 -- P:leases           zset    job id by the time when its lease ends, ms
 -- P:retries          zset    job id by the time when it may be tried again, ms
 -- P:dead             zset    job id by the time of its death, ms
+-- P:unrecorded       zset    job id by the time of its end, ms: ended here, and the store has not been told yet
 -- P:events:JOB       stream  what happened to the job: at most MAX_EVENTS, expires with it
 -- P:events           stream  the same of all jobs, for those who watch: at most MAX_ALL_EVENTS
 -- P:once:KEY         string  job id that answered this idempotency key; expires
 -- P:totals           hash    succeeded, failed, superseded, dead, expired:STAGE: how many ever, for the exporter
+-- P:index            hash    document id -> JSON [sequence, name, [calls]]: the project
+-- P:index-version    string  how often a name or calls in it have changed
+-- P:bulk:ID          hash    of a recompile; started, succeeded, failed, superseded, dead: how many of its jobs
+-- P:bulk-inflight    set     the jobs of class bulk that have not ended
+-- P:rate:KEY         string  the time, ms, when the bucket of KEY will be full again; expires then
+-- Kept by others: P:catalog, the digest of the current catalog.
 
 local P = KEYS[1]
 local MAX_EVENTS = 64
 local MAX_ALL_EVENTS = 10000
 local STATE = {parse = 'parsing', resolve = 'resolving', generate = 'generating', verify = 'verifying'}
 local ENDED = {succeeded = true, failed = true, superseded = true, dead = true}
+
+-- REBUILDS: whether this script takes part in making a new ledger; then ARGV[1] names the reindex that calls.
+local schema, rebuild = unpack(redis.call('HMGET', P .. ':meta', 'schema', 'rebuild'))
+if schema then
+  if schema ~= SCHEMA then return redis.error_reply('OTHERLAYOUT ' .. schema) end
+elseif not (REBUILDS and rebuild == ARGV[1]) then
+  return redis.error_reply('UNOPENED there is no ledger')
+end
 
 local function now_ms()
   local time = redis.call('TIME')
@@ -50,6 +71,7 @@ end
 local function doc_key(id) return P .. ':doc:' .. id end
 local function job_key(id) return P .. ':job:' .. id end
 local function events_key(id) return P .. ':events:' .. id end
+local function bulk_key(id) return P .. ':bulk:' .. id end
 
 local function text(value)
   -- A field that is missing reads as empty: an older version may not have written it.
@@ -64,6 +86,13 @@ local function read(key, ...)
 end
 
 local function integer(number) return string.format('%d', number) end
+local function number(value) return tonumber(value) or 0 end
+
+-- Whether (sequence, round) comes after (other, other_round); all may be texts, empty is 0.
+local function after(sequence, round, other, other_round)
+  if number(sequence) ~= number(other) then return number(sequence) > number(other) end
+  return number(round) > number(other_round)
+end
 
 local function emit(job, document, event, detail)
   local entry = {'job', job, 'document', document, 'event', event, 'detail', detail or ''}
@@ -81,34 +110,49 @@ local function forget_place(job)
   redis.call('ZREM', P .. ':retries', job)
 end
 
+-- A recompile's counter; not of one that was removed meanwhile.
+local function count_bulk(bulk, counter, by)
+  if bulk ~= '' and redis.call('EXISTS', bulk_key(bulk)) == 1 then redis.call('HINCRBY', bulk_key(bulk), counter, by) end
+end
+
 -- Ends a job: its place in the queues, its document's state, its life.
-local function finish(job, outcome, detail, keep_ms, now)
+-- recorded: the store was told before (by the worker that made the outcome).
+local function finish(job, outcome, detail, keep_ms, now, recorded)
   local key = job_key(job)
-  local document, sequence, action = read(key, 'document', 'sequence', 'action')
+  local document, sequence, round, action, bulk, stage =
+    read(key, 'document', 'sequence', 'round', 'action', 'bulk', 'stage')
   forget_place(job)
   redis.call('HSET', key, 'state', outcome, 'ended_ms', integer(now), 'token', '', 'outcome', detail)
   local doc = doc_key(document)
-  local running, waiting, ended, newest = read(doc, 'running', 'waiting', 'ended', 'sequence')
+  local running, waiting, ended, ended_round, newest =
+    read(doc, 'running', 'waiting', 'ended', 'ended_round', 'accepted')
   if running == job then redis.call('HSET', doc, 'running', '') end
   if waiting == job then
     redis.call('HSET', doc, 'waiting', '', 'first_ms', '')
     redis.call('ZREM', P .. ':due', document)
   end
-  local number = tonumber(sequence)
-  if outcome ~= 'superseded' and number >= (tonumber(ended) or 0) then
+  if outcome ~= 'superseded' and not after(ended, ended_round, sequence, round) then
     local state = outcome
     if outcome == 'succeeded' and action == 'retire' then state = 'retired' end
-    redis.call('HSET', doc, 'state', state, 'ended', sequence)
+    redis.call('HSET', doc, 'state', state, 'ended', sequence, 'ended_round', round)
   end
   if outcome == 'succeeded' then
-    local published = tonumber((read(doc, 'published'))) or 0
-    if number > published then redis.call('HSET', doc, 'published', sequence, 'published_job', job) end
-    redis.call('HSET', doc, 'unpublished_ms', number >= (tonumber(newest) or 0) and '' or integer(now))
-  elseif outcome == 'failed' and number >= (tonumber(newest) or 0) then
+    if after(sequence, round, read(doc, 'published', 'published_round')) then
+      redis.call('HSET', doc, 'published', sequence, 'published_round', round, 'published_job', job)
+    end
+    redis.call('HSET', doc, 'unpublished_ms', number(sequence) >= number(newest) and '' or integer(now))
+  elseif outcome == 'failed' and number(sequence) >= number(newest) then
     redis.call('HSET', doc, 'unpublished_ms', '')
   end
   redis.call('HINCRBY', P .. ':totals', outcome, 1)
+  redis.call('SREM', P .. ':bulk-inflight', job)
+  count_bulk(bulk, outcome, 1)
   emit(job, document, outcome, detail)
+  if recorded then
+    redis.call('ZREM', P .. ':unrecorded', job)
+  else
+    redis.call('ZADD', P .. ':unrecorded', now, job)
+  end
   if outcome == 'dead' then
     redis.call('ZADD', P .. ':dead', now, job)
   else
@@ -122,4 +166,48 @@ local function enqueue(job, stage, now)
   forget_place(job)
   redis.call('HSET', job_key(job), 'stage', stage, 'state', STATE[stage], 'token', '')
   redis.call('ZADD', P .. ':messages', now, job)
+end
+
+-- Writes a job that waits to be claimed, or for its first message.
+local function make_job(job, document, sequence, round, class, action, source, revision, bulk, trace, now)
+  redis.call('HSET', job_key(job), 'document', document, 'sequence', sequence, 'round', round, 'class', class,
+    'action', action, 'source', source, 'revision', revision, 'bulk', bulk, 'trace', trace, 'state', 'queued',
+    'stage', action == 'retire' and 'verify' or 'parse', 'attempts', 0, 'total_attempts', 0, 'token', '',
+    'superseded', '', 'created_ms', integer(now))
+end
+
+-- Takes a document's waiting job out of its turn, for the save with this sequence, which gets it (`wait_turn`).
+local function supersede_waiting(document, sequence, keep_ms, now)
+  local doc = doc_key(document)
+  local waiting, first = read(doc, 'waiting', 'first_ms')
+  if waiting == '' then return end
+  redis.call('HSET', job_key(waiting), 'superseded', sequence)
+  finish(waiting, 'superseded', tostring(sequence), keep_ms, now)
+  redis.call('HSET', doc, 'first_ms', first)
+end
+
+-- Records the newest revision of a source, unless a newer one is recorded.
+local function see_revision(doc, source, revision, rank, sequence, job)
+  if revision == '' then return end
+  local seen_rank, seen_sequence = read(doc, 'rank:' .. source, 'revision_sequence:' .. source)
+  local newer
+  if rank ~= '' and seen_rank ~= '' and rank ~= seen_rank then
+    newer = rank > seen_rank
+  else
+    newer = number(sequence) > number(seen_sequence)
+  end
+  if newer then
+    redis.call('HSET', doc, 'revision:' .. source, revision, 'rank:' .. source, rank,
+      'revision_sequence:' .. source, sequence, 'revision_job:' .. source, job)
+  end
+end
+
+-- Puts a job that was made in its document's turn.
+local function wait_turn(job, document, quiet, longest, now)
+  local doc = doc_key(document)
+  local first, unpublished = read(doc, 'first_ms', 'unpublished_ms')
+  if first == '' then first = integer(now) end
+  if unpublished == '' then unpublished = integer(now) end
+  redis.call('HSET', doc, 'waiting', job, 'first_ms', first, 'unpublished_ms', unpublished)
+  redis.call('ZADD', P .. ':due', math.min(now + quiet, tonumber(first) + longest), document)
 end

@@ -3,10 +3,13 @@
 local job = ARGV[1]
 if redis.call('ZREM', P .. ':dead', job) == 0 then return {} end
 local key = job_key(job)
-local document, stage, class = read(key, 'document', 'stage', 'class')
+local document, stage, class, bulk = read(key, 'document', 'stage', 'class', 'bulk')
 if document == '' then return {} end
 redis.call('HSET', key, 'attempts', 0, 'cause', '', 'ended_ms', '')
 redis.call('HINCRBY', P .. ':totals', 'replayed', 1)
+redis.call('ZREM', P .. ':unrecorded', job)
+count_bulk(bulk, 'dead', -1)
+if class == 'bulk' then redis.call('SADD', P .. ':bulk-inflight', job) end
 local running = read(doc_key(document), 'running')
 if running == '' then redis.call('HSET', doc_key(document), 'running', job) end
 enqueue(job, stage, now_ms())

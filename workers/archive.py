@@ -1,0 +1,291 @@
+"""The records of an installation in its artifact store: saves, outcomes, what is published, dead letters.
+
+Each is a pointer whose name is computed from the document's id and the sequence, so that nothing is listed but by
+`reindex` and retention. The rules by which they change are here, and hold for any number of processes:
+
+* a save is written once;
+* an outcome is replaced by that of a later round of the same save only (and *dead*, after a replay, by its outcome);
+* what is published moves to a greater (sequence, round) only.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+from pipeline.stores.protocol import Store
+from workers.identifiers import document_hash
+from workers.records import (
+    DeadLetter,
+    GithubReference,
+    Installation,
+    Outcome,
+    Output,
+    Published,
+    Record,
+    RecordCorrupt,
+    Reference,
+    S3Reference,
+    Save,
+    StageLine,
+    Status,
+    result_of,
+)
+
+__all__ = [
+    "Archive",
+    "ArchiveContended",
+    "DeadLetter",
+    "GithubReference",
+    "Installation",
+    "Outcome",
+    "Output",
+    "Published",
+    "RecordCorrupt",
+    "Reference",
+    "S3Reference",
+    "Save",
+    "StageLine",
+    "Status",
+    "Stored",
+    "result_of",
+]
+
+_ATTEMPTS: Final = 100
+_DIGITS: Final = 12
+_AT_ONCE: Final = 200
+
+R = TypeVar("R", bound=Record)
+
+
+class ArchiveContended(Exception):
+    """A pointer changed under us a hundred times in a row. Trying again later helps."""
+
+
+class Stored(NamedTuple):
+    """All that the store holds of one document: `saves` and `outcomes` by sequence."""
+
+    document: str
+    saves: dict[int, Save]
+    outcomes: dict[int, Outcome]
+    published: Published | None
+
+
+class Archive:
+    """Every method may raise StoreError, and those that read RecordCorrupt. As safe for threads as `store` is."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    # ------------------------------------------------------------------------------------------ installation
+
+    def installation(self) -> Installation | None:
+        return self._get("installation", Installation)
+
+    def make_installation(self) -> bool:
+        """False: there is one already."""
+        made = Installation(id=secrets.token_hex(16))
+        return self.store.set_pointer("installation", made.to_bytes(), None)
+
+    # ------------------------------------------------------------------------------------------------- saves
+
+    def put_save(self, save: Save) -> bool:
+        """False: there is another save of that sequence. The same one again is no change, and True."""
+        name, data = _save_name(save.document, save.sequence), save.to_bytes()
+        return self.store.set_pointer(name, data, None) or self.store.get_pointer(name) == data
+
+    def save(self, document: str, sequence: int) -> Save | None:
+        return self._get(_save_name(document, sequence), Save)
+
+    # ---------------------------------------------------------------------------------------------- outcomes
+
+    def put_outcome(self, outcome: Outcome) -> bool:
+        """Whether it counts. False: the save has the outcome of this round, or of a later one, already.
+
+        Published first, then this: what was published and has no outcome yet is published again without harm.
+        Raises ArchiveContended.
+        """
+        name, data = _outcome_name(outcome.document, outcome.sequence), outcome.to_bytes()
+        for _ in range(_ATTEMPTS):
+            found = self.store.get_pointer(name)
+            if found == data:
+                return True
+            if found is not None and not _replaces(outcome, Outcome.from_bytes(found, name)):
+                return False
+            if self.store.set_pointer(name, data, found):
+                return True
+        raise ArchiveContended(name)
+
+    def outcome(self, document: str, sequence: int) -> Outcome | None:
+        return self._get(_outcome_name(document, sequence), Outcome)
+
+    # --------------------------------------------------------------------------------------------- published
+
+    def publish(self, published: Published) -> bool:
+        """Whether this (sequence, round) is what is published now, by this call or an earlier one. False: a greater
+        one is. Raises ArchiveContended."""
+        name, data = _published_name(published.document), published.to_bytes()
+        for _ in range(_ATTEMPTS):
+            found = self.store.get_pointer(name)
+            if found is not None:
+                order = Published.from_bytes(found, name).order
+                if order >= published.order:
+                    return order == published.order
+            if self.store.set_pointer(name, data, found):
+                return True
+        raise ArchiveContended(name)
+
+    def published(self, document: str) -> Published | None:
+        return self._get(_published_name(document), Published)
+
+    def published_many(self, documents: Iterable[str]) -> dict[str, Published]:
+        """Those that have one, in the order asked."""
+        names = {_published_name(document): document for document in documents}
+        found = self.store.get_pointers(names)
+        return {names[name]: Published.from_bytes(data, name) for name, data in found.items()}
+
+    def history(self, document: str, newest: int, count: int) -> list[tuple[Save, Outcome | None]]:
+        """The saves with the sequences `newest`, `newest - 1` and so on, `count` of them, those left out that do not
+        exist (a number may have been given to a save that was never stored, or retention removed it)."""
+        sequences = range(newest, max(0, newest - count), -1)
+        saves = self._many([_save_name(document, sequence) for sequence in sequences], Save)
+        outcomes = self._many([_outcome_name(document, sequence) for sequence in sequences], Outcome)
+        return [
+            (save, outcomes.get(_outcome_name(document, sequence)))
+            for sequence in sequences
+            if (save := saves.get(_save_name(document, sequence))) is not None
+        ]
+
+    # ------------------------------------------------------------------------------------------ dead letters
+
+    def put_dead(self, letter: DeadLetter) -> None:
+        """A later death of the same job replaces the earlier one. Raises ArchiveContended."""
+        name, data = f"dead/{letter.job}", letter.to_bytes()
+        for _ in range(_ATTEMPTS):
+            found = self.store.get_pointer(name)
+            if found == data or self.store.set_pointer(name, data, found):
+                return
+        raise ArchiveContended(name)
+
+    def dead(self, job: str) -> DeadLetter | None:
+        return self._get(f"dead/{job}", DeadLetter)
+
+    def dead_letters(self) -> Iterator[DeadLetter]:
+        """All of them, by listing."""
+        for names in _in_groups(self.store.pointer_names("dead/")):
+            yield from self._many(names, DeadLetter).values()
+
+    def remove_dead(self, job: str) -> bool:
+        """False: there is none."""
+        name = f"dead/{job}"
+        for _ in range(_ATTEMPTS):
+            found = self.store.get_pointer(name)
+            if found is None:
+                return False
+            if self.store.delete_pointer(name, found):
+                return True
+        raise ArchiveContended(name)
+
+    # --------------------------------------------------------------------------------------- texts and outputs
+
+    def put_text(self, data: bytes) -> str:
+        """The digest of its blob, which is durable when this returns."""
+        digest = self.store.put_blob(data)
+        self.store.flush()
+        return digest
+
+    def text(self, digest: str) -> bytes | None:
+        return self.store.get_blob(digest)
+
+    def put_output(self, output: Output) -> str:
+        """The digest of its blob. Durable with the next pointer that is set through the same store."""
+        return self.store.put_blob(output.to_bytes())
+
+    def output(self, digest: str) -> Output | None:
+        data = self.store.get_blob(digest)
+        return None if data is None else Output.from_bytes(data, digest)
+
+    # ---------------------------------------------------------------------------------------------- listings
+
+    def documents(self) -> Iterator[str]:
+        """The ids of all documents that were ever saved or published here, each once."""
+        return (document for document, _ in self._listed())
+
+    def stored(self, document: str) -> Stored:
+        """All there is of one document."""
+        digest = document_hash(document)
+        names = [*self.store.pointer_names(f"save/{digest}/"), *self.store.pointer_names(f"outcome/{digest}/")]
+        return self._stored(document, names)
+
+    def all_stored(self) -> Iterator[Stored]:
+        """The same of all documents, of one listing; what is saved meanwhile may be missing."""
+        return (self._stored(document, names) for document, names in self._listed())
+
+    def _listed(self) -> Iterator[tuple[str, list[str]]]:
+        """Each document with the names of its saves and outcomes."""
+        names: dict[str, list[str]] = {}
+        for prefix in ("save/", "outcome/"):
+            for name in self.store.pointer_names(prefix):
+                names.setdefault(name.split("/")[1], []).append(name)
+        for name in self.store.pointer_names("published/"):
+            names.setdefault(name.split("/")[1], [])
+        for digest, group in names.items():
+            document = self._named(digest, group)
+            if document is not None:
+                yield document, group
+
+    def _named(self, digest: str, names: Sequence[str]) -> str | None:
+        """The id behind a hash, which any record of the document tells. None: all were removed meanwhile."""
+        for name in (*names, f"published/{digest}"):
+            data = self.store.get_pointer(name)
+            if data is not None:
+                return (Save if name.startswith("save/") else Outcome).from_bytes(data, name).document
+        return None
+
+    def _stored(self, document: str, names: Sequence[str]) -> Stored:
+        saves = self._many([name for name in names if name.startswith("save/")], Save)
+        outcomes = self._many([name for name in names if name.startswith("outcome/")], Outcome)
+        return Stored(
+            document,
+            {save.sequence: save for save in saves.values()},
+            {outcome.sequence: outcome for outcome in outcomes.values()},
+            self.published(document),
+        )
+
+    # ---------------------------------------------------------------------------------------------- plumbing
+
+    def _get(self, name: str, kind: type[R]) -> R | None:
+        data = self.store.get_pointer(name)
+        return None if data is None else kind.from_bytes(data, name)
+
+    def _many(self, names: Sequence[str], kind: type[R]) -> dict[str, R]:
+        found = self.store.get_pointers(names) if names else {}
+        return {name: kind.from_bytes(data, name) for name, data in found.items()}
+
+
+def _replaces(new: Outcome, old: Outcome) -> bool:
+    return new.round > old.round or (new.round == old.round and old.status == "dead" and new.status != "dead")
+
+
+def _save_name(document: str, sequence: int) -> str:
+    return f"save/{document_hash(document)}/{sequence:0{_DIGITS}}"
+
+
+def _outcome_name(document: str, sequence: int) -> str:
+    return f"outcome/{document_hash(document)}/{sequence:0{_DIGITS}}"
+
+
+def _published_name(document: str) -> str:
+    return f"published/{document_hash(document)}"
+
+
+def _in_groups(names: Iterable[str]) -> Iterator[list[str]]:
+    group: list[str] = []
+    for name in names:
+        group.append(name)
+        if len(group) == _AT_ONCE:
+            yield group
+            group = []
+    if group:
+        yield group
