@@ -15,6 +15,7 @@ from typing import Final
 from aop_runtime.declarations import Procedure
 from aop_runtime.describe import describe, printable
 from aop_runtime.faults import Fault
+from aop_runtime.messages import Message
 
 _TROUBLE: Final = 2
 
@@ -47,10 +48,11 @@ def main(procedure: Procedure, arguments: Sequence[str] | None = None) -> None:
     try:
         status = _run(folder, given)
     except Fault as fault:
-        sys.stderr.write(f"{printable(str(fault))}\n")
+        sys.stderr.write(f"{printable(fault.text(given.lang))}\n")
         status = _TROUBLE
     except ModuleNotFoundError as error:
-        sys.stderr.write(f"{error.name}: not installed; running needs the extra `run`: pip install 'aop[run]'\n")
+        missing = Message("run.not-installed", package=error.name or "aop")
+        sys.stderr.write(f"{missing.text(given.lang)}\n")
         status = _TROUBLE
     sys.exit(status)
 

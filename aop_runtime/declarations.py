@@ -11,18 +11,23 @@ from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from aop_runtime.messages import Message, Worded
+
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 
-class DeclarationError(ValueError):
+class DeclarationError(Worded, ValueError):
     """A declaration holds a value that it cannot have. The message names declaration, argument and value."""
 
 
-def _require(owner: object, argument: str, fits: bool, wanted: str) -> None:
+def _require(owner: object, argument: str, fits: bool, wanted: Message) -> None:
     if not fits:
         found = repr(getattr(owner, argument))
         shown = found if len(found) <= 80 else f"{found[:79]}…"
-        raise DeclarationError(f"{type(owner).__name__}: {argument} must be {wanted}, not {shown}")
+        declaration = type(owner).__name__
+        raise DeclarationError(
+            Message("declaration.wrong", declaration=declaration, argument=argument, wanted=wanted, found=shown)
+        )
 
 
 def _is_text(value: object) -> bool:
@@ -34,15 +39,15 @@ def _is_texts(value: object) -> bool:
 
 
 def _check_grant(grant: Mcp | Http | Standard | Handover) -> None:
-    _require(grant, "tool", _is_text(grant.tool), "a tool's name")
-    _require(grant, "categories", _is_texts(grant.categories), "a tuple of categories")
-    _require(grant, "read_only", isinstance(grant.read_only, bool), "True or False")
+    _require(grant, "tool", _is_text(grant.tool), Message("declared.tool"))
+    _require(grant, "categories", _is_texts(grant.categories), Message("declared.categories"))
+    _require(grant, "read_only", isinstance(grant.read_only, bool), Message("declared.bool"))
 
 
 def _check_connector(connector: Mcp | Http | Handover) -> None:
     _check_grant(connector)
     fits = connector.operations is None or _is_texts(connector.operations)
-    _require(connector, "operations", fits, "a tuple of operations, or None")
+    _require(connector, "operations", fits, Message("declared.operations"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +92,9 @@ class Standard:
 
     def __post_init__(self) -> None:
         _check_grant(self)
-        _require(self, "operations", _is_texts(self.operations), "a tuple of granted words")
+        _require(self, "operations", _is_texts(self.operations), Message("declared.words"))
         fits = isinstance(self.options, Mapping) and _is_texts((*self.options, *self.options.values()))
-        _require(self, "options", fits, "a dict of strings")
+        _require(self, "options", fits, Message("declared.strings"))
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
 
@@ -115,18 +120,18 @@ class Handover:
 
     def __post_init__(self) -> None:
         _check_connector(self)
-        _require(self, "name", _is_text(self.name), "the name of the tool that the agent calls")
-        _require(self, "mode", self.mode in ("typescript", "argument"), "'typescript' or 'argument'")
+        _require(self, "name", _is_text(self.name), Message("declared.handover"))
+        _require(self, "mode", self.mode in ("typescript", "argument"), Message("declared.mode"))
         if self.mode == "argument":
-            _require(self, "argument", _is_text(self.argument), "the name of the argument that receives the text")
+            _require(self, "argument", _is_text(self.argument), Message("declared.argument"))
             one = self.operations is not None and len(self.operations) == 1
-            _require(self, "operations", one, "the one operation that receives the text")
+            _require(self, "operations", one, Message("declared.one-operation"))
         else:
-            _require(self, "argument", self.argument is None, "None, where the text runs as TypeScript")
+            _require(self, "argument", self.argument is None, Message("declared.no-argument"))
         fits = isinstance(self.fixed_arguments, Mapping) and all(map(_is_text, self.fixed_arguments))
-        _require(self, "fixed_arguments", fits, "a dict of arguments by name")
-        _require(self, "placeholders", _is_texts(self.placeholders), "a tuple of placeholders")
-        _require(self, "text", _is_text(self.text), "the text to hand over")
+        _require(self, "fixed_arguments", fits, Message("declared.fixed"))
+        _require(self, "placeholders", _is_texts(self.placeholders), Message("declared.placeholders"))
+        _require(self, "text", _is_text(self.text), Message("declared.text"))
         object.__setattr__(self, "fixed_arguments", MappingProxyType(dict(self.fixed_arguments)))
 
 
@@ -150,19 +155,19 @@ class Phase:
 
     def __post_init__(self) -> None:
         fits = self.number is None or (isinstance(self.number, int) and not isinstance(self.number, bool))
-        _require(self, "number", fits, "a number, or None")
-        _require(self, "title", isinstance(self.title, str), "a string")
+        _require(self, "number", fits, Message("declared.number"))
+        _require(self, "title", isinstance(self.title, str), Message("declared.string"))
         tools = isinstance(self.tools, tuple) and all(isinstance(tool, Mcp | Http | Standard) for tool in self.tools)
-        _require(self, "tools", tools, "a tuple of Mcp, Http and Standard")
+        _require(self, "tools", tools, Message("declared.tools"))
         handed = isinstance(self.handovers, tuple) and all(isinstance(entry, Handover) for entry in self.handovers)
-        _require(self, "handovers", handed, "a tuple of Handover")
+        _require(self, "handovers", handed, Message("declared.handovers"))
         if self.calls is None:
-            _require(self, "instructions", isinstance(self.instructions, str), "a string, unless it calls")
+            _require(self, "instructions", isinstance(self.instructions, str), Message("declared.instructions"))
         else:
-            _require(self, "calls", _is_text(self.calls), "a procedure's name")
-            _require(self, "instructions", self.instructions is None, "left out, in a phase that calls")
-            _require(self, "tools", not self.tools, "left out, in a phase that calls")
-            _require(self, "handovers", not self.handovers, "left out, in a phase that calls")
+            _require(self, "calls", _is_text(self.calls), Message("declared.procedure"))
+            _require(self, "instructions", self.instructions is None, Message("declared.left-out"))
+            _require(self, "tools", not self.tools, Message("declared.left-out"))
+            _require(self, "handovers", not self.handovers, Message("declared.left-out"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +179,9 @@ class Procedure:
     phases: tuple[Phase, ...]
 
     def __post_init__(self) -> None:
-        _require(self, "name", _is_text(self.name), "a string")
+        _require(self, "name", _is_text(self.name), Message("declared.string"))
         fits = isinstance(self.phases, tuple) and all(isinstance(phase, Phase) for phase in self.phases)
-        _require(self, "phases", fits and bool(self.phases), "a tuple of at least one Phase")
+        _require(self, "phases", fits and bool(self.phases), Message("declared.phases"))
 
     def main(self) -> None:
         """What `python procedure.py` does: run the procedure. `--help` shows how, `--describe` what it declares."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from aop_runtime.declarations import DeclarationError, Handover, Http, Json, Mcp, Phase, Procedure, Standard
 from aop_runtime.faults import Fault
+from aop_runtime.messages import Message, reason
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 LAST_LINE: Final = 'if __name__ == "__main__": PROCEDURE.main()'
@@ -26,24 +27,24 @@ def load_procedure(path: Path) -> Procedure:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ModuleFault(f"{path}: {error.strerror}; compile the document first (aop compile)") from error
+        raise ModuleFault("module.unreadable", path=str(path), reason=reason(error)) from error
     return read_procedure(data, str(path))
 
 
 def read_procedure(data: bytes, name: str) -> Procedure:
     """The procedure that a module's bytes declare. `name` stands in messages. Raises ModuleFault."""
     if len(data) > MAX_BYTES:
-        raise ModuleFault(f"{name}: {len(data)} bytes; a compiled procedure has at most {MAX_BYTES}")
+        raise ModuleFault("module.too-large", name=name, size=len(data), most=MAX_BYTES)
     try:
         source = data.decode("utf-8")
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-        raise ModuleFault(f"{name}{line}: not readable as a compiled procedure; compile the document again") from error
+        raise ModuleFault("module.not-python", where=f"{name}{line}") from error
     try:
         return _Reader(name).module(tree, source)
     except RecursionError as error:
-        raise ModuleFault(f"{name}: nested too deeply; compile the document again") from error
+        raise ModuleFault("module.deep", name=name) from error
 
 
 class _Reader:
@@ -62,15 +63,15 @@ class _Reader:
             ]:
                 pass
             case _:
-                raise self._fault(next(iter(tree.body), tree), "it is not a docstring, an import and PROCEDURE")
+                raise self._fault(next(iter(tree.body), tree), Message("module.shape"))
         if any(entry.name not in _MADE or entry.asname is not None for entry in names):
-            raise self._fault(imports, f"only {', '.join(sorted(_MADE))} can be imported")
+            raise self._fault(imports, Message("module.imports", names=", ".join(sorted(_MADE))))
         self._imported = frozenset(entry.name for entry in names)
         if not source.endswith(f"\n{LAST_LINE}\n") or last.lineno != source.count("\n"):
-            raise self._fault(last, f"its last line must be {LAST_LINE}")
+            raise self._fault(last, Message("module.last-line", line=LAST_LINE))
         found = self._value(call)
         if not isinstance(found, Procedure):
-            raise self._fault(call, "PROCEDURE must be a Procedure")
+            raise self._fault(call, Message("module.no-procedure"))
         return found
 
     def _value(self, node: ast.expr) -> object:
@@ -86,14 +87,14 @@ class _Reader:
         given: dict[str, object] = {}
         for keyword in keywords:
             if keyword.arg is None:
-                raise self._fault(keyword.value, "arguments must be written out")
+                raise self._fault(keyword.value, Message("module.unnamed"))
             given[keyword.arg] = self._value(keyword.value)
         try:
             return _MADE[name](*map(self._value, args), **given)
         except DeclarationError as error:
-            raise self._fault(node, str(error)) from error
+            raise self._fault(node, error.message) from error
         except TypeError as error:
-            raise self._fault(node, f"{name} does not take these arguments") from error
+            raise self._fault(node, Message("module.arguments", name=name)) from error
 
     def _json(self, node: ast.expr) -> Json:
         match node:
@@ -109,12 +110,12 @@ class _Reader:
                 found: dict[str, Json] = {}
                 for key, entry in zip(keys, values, strict=True):
                     if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or key.value in found:
-                        raise self._fault(entry, "the keys of a dict must be strings, each once")
+                        raise self._fault(entry, Message("module.keys"))
                     found[key.value] = self._json(entry)
                 return found
             case _:
-                raise self._fault(node, "only literals can stand here")
+                raise self._fault(node, Message("module.literals"))
 
-    def _fault(self, node: ast.AST, what: str) -> ModuleFault:
+    def _fault(self, node: ast.AST, what: Message) -> ModuleFault:
         line = getattr(node, "lineno", 1)
-        return ModuleFault(f"{self._name}:{line}: no compiled procedure: {what}; compile the document again")
+        return ModuleFault("module.wrong", name=self._name, line=line, what=what)

@@ -11,6 +11,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from aop_runtime.faults import Fault
+from aop_runtime.forms import first
+from aop_runtime.messages import reason
 
 VERSION = 1
 
@@ -85,16 +87,16 @@ def read_manifest(path: Path) -> Manifest:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise ManifestFault(f"{path}: {error.strerror}; compile the procedure again (aop compile)") from error
+        raise ManifestFault("manifest.unreadable", path=str(path), reason=reason(error)) from error
     try:
         found = _File.model_validate(json.loads(raw))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ManifestFault(f"{path}: {where}: {first['msg']}; compile the procedure again (aop compile)") from error
+        where, problem = first(error)
+        place = ".".join(map(str, where))
+        raise ManifestFault("manifest.form", path=str(path), place=place, problem=problem) from error
     except (ValueError, RecursionError) as error:
-        raise ManifestFault(f"{path}: not readable as JSON; compile the procedure again (aop compile)") from error
+        raise ManifestFault("manifest.json", path=str(path)) from error
     if found.version != VERSION:
-        raise ManifestFault(f"{path}: version {found.version}, this run-time reads version {VERSION}")
+        raise ManifestFault("manifest.version", path=str(path), found=found.version, known=VERSION)
     operations = {(pin.tool, pin.operation): pin for pin in found.operations}
     return Manifest(operations, {pin.tool: pin for pin in found.tools}, found.module.get("sha256", ""))

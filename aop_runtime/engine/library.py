@@ -23,8 +23,8 @@ def compiled_folder(library: Path, name: str) -> Path:
         return found[0]
     if found:
         listed = ", ".join(str(path) for path in found[:5])
-        raise RunFault(f"several compiled procedures are called {name!r}: {listed}; keep one")
-    raise RunFault(f"no compiled procedure below {library} is called {name!r}; compile it too (aop compile)")
+        raise RunFault("run.several", name=name, listed=listed)
+    raise RunFault("run.not-compiled", library=str(library), name=name)
 
 
 def _document(manifest: Path) -> dict[str, object]:
@@ -43,4 +43,4 @@ def by_document(library: Path, document_sha256: str) -> Path:
             break
         if _document(manifest).get("sha256") == document_sha256:
             return manifest.parent
-    raise RunFault(f"no compiled procedure below {library} is of this document; compile it (aop compile)")
+    raise RunFault("run.no-document", library=str(library))

@@ -23,6 +23,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from aop_runtime.engine.script import Script
 from aop_runtime.faults import Fault
+from aop_runtime.messages import Message
 from aop_runtime.plane.registry import Offer
 from aop_runtime.sources.words import one_line
 
@@ -61,7 +62,7 @@ class NamedModel:
             try:
                 self._model = infer_model(self.name)
             except (UserError, ValueError, ImportError) as error:
-                raise ModelFault(f"the model {self.name!r} cannot be used: {error}") from error
+                raise ModelFault("model.unusable", name=self.name, said=one_line(str(error), 300)) from error
         return self._model
 
     def called(self, procedure: str) -> Models:
@@ -91,7 +92,7 @@ def opening(instructions: str, asked: str) -> ModelRequest:
 
 
 async def ask(
-    model: Model, messages: Sequence[ModelMessage], offered: Sequence[Offer], note: Callable[[str], None]
+    model: Model, messages: Sequence[ModelMessage], offered: Sequence[Offer], note: Callable[[Message], None]
 ) -> ModelResponse:
     """One answer, with `offered` as the only tools. Raises ModelFault.
 
@@ -108,6 +109,7 @@ async def ask(
         )
         for offer in offered
     ]
+    name = model.model_name
     parameters = ModelRequestParameters(function_tools=tools, allow_text_output=True, instruction_parts=[])
     for attempt in range(1, MOST_TRIES + 1):
         asked_for_s = 0.0
@@ -119,43 +121,47 @@ async def ask(
             wrong = _unusable(reply)
             if wrong is None:
                 return reply
-            said = f"the model {model.model_name} {wrong}"
+            said = Message(wrong, name=name)
         except ModelHTTPError as error:
-            said = f"the model {model.model_name} answered with HTTP {error.status_code}{_reason(error)}"
+            said = _refused(name, error)
             if error.status_code not in (408, 409, 429) and error.status_code < 500:
-                raise ModelFault(said) from error
+                raise ModelFault("model.refused", said=said) from error
             asked_for_s = error.retry_after or 0.0
         except ModelAPIError:
-            said = f"the model {model.model_name} cannot be reached"
+            said = Message("model.not-reached", name=name)
         except UnexpectedModelBehavior:
-            said = f"the model {model.model_name} answered with what is no answer"
+            said = Message("model.no-answer", name=name)
         except TimeoutError as error:
-            raise ModelFault(f"the model {model.model_name} did not answer within {REQUEST_S:g} s") from error
+            raise ModelFault("model.silent", name=name, seconds=REQUEST_S) from error
         except UserError as error:
-            raise ModelFault(f"the model {model.model_name} cannot be used: {error}") from error
+            raise ModelFault("model.unusable", name=name, said=one_line(str(error), 300)) from error
         if attempt == MOST_TRIES:
-            raise ModelFault(f"{said}, {MOST_TRIES} times")
-        note(f"{said}; asked again")
+            raise ModelFault("model.too-often", said=said, times=MOST_TRIES)
+        note(Message("note.again", said=said))
         await asyncio.sleep(min(max(asked_for_s, 0.5 * 4 ** (attempt - 1)), LONGEST_PAUSE_S))
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _reason(error: ModelHTTPError) -> str:
+def _refused(name: str, error: ModelHTTPError) -> Message:
     """In the provider's words; about a key, which some of them repeat, in ours."""
-    if error.status_code in (401, 403):
-        return ": check its API key, and what it may be used for"
+    status = error.status_code
+    if status in (401, 403):
+        return Message("model.http-key", name=name, status=status)
     inner = error.body.get("error", error.body) if isinstance(error.body, dict) else None
-    message = inner.get("message") if isinstance(inner, dict) else None
-    return f": {one_line(message, 300)}" if isinstance(message, str) and message else ""
+    said = inner.get("message") if isinstance(inner, dict) else None
+    if not isinstance(said, str) or not said:
+        return Message("model.http", name=name, status=status)
+    return Message("model.http-said", name=name, status=status, said=one_line(said, 300))
 
 
 def _unusable(reply: ModelResponse) -> str | None:
-    """Why it is no answer; None: it is one. The end of a phase must be something that the model meant to say."""
+    """The key of why it is no answer; None: it is one. The end of a phase must be something that the model meant to
+    say."""
     if any(isinstance(part, ToolCallPart) for part in reply.parts):
         return None
     if reply.finish_reason == "length":
-        return "was cut off at the length that it may answer in"
+        return "model.cut-off"
     if reply.finish_reason == "content_filter":
-        return "had its answer withheld by its provider"
+        return "model.withheld"
     said = "".join([part.content for part in reply.parts if isinstance(part, TextPart)])
-    return None if said.strip() else "answered with nothing"
+    return None if said.strip() else "model.empty"

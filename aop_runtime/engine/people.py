@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from aop_runtime.faults import Fault
+from aop_runtime.messages import Message
 from aop_runtime.plane.permission import matches
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.runs.folder import write_json
@@ -43,7 +44,7 @@ class Files:
         except FileNotFoundError:
             return None
         except (OSError, ValidationError) as error:
-            raise AnswerFault(f'{path}: not an answer; write {{"verdict": "yes" | "no" | "text"}}') from error
+            raise AnswerFault("answer.none", path=str(path)) from error
 
 
 def write_answer(folder: Path, question: Question, answer: Answer) -> None:
@@ -54,9 +55,9 @@ def write_answer(folder: Path, question: Question, answer: Answer) -> None:
 
 
 def _checked(question: Question, answer: Answer, path: Path) -> Answer:
-    wanted = "text" if question.kind == "question" else "yes or no"
+    wanted = Message("answer.text") if question.kind == "question" else Message("answer.yes-no")
     if (answer.verdict == "text") != (question.kind == "question"):
-        raise AnswerFault(f"{path}: a question of kind {question.kind} is answered by {wanted}")
+        raise AnswerFault("answer.other-kind", path=str(path), kind=question.kind, wanted=wanted)
     return answer
 
 

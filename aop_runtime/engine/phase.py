@@ -22,6 +22,7 @@ from aop_runtime.declarations import Phase
 from aop_runtime.engine.budget import Budget
 from aop_runtime.engine.models import ask, opening
 from aop_runtime.engine.schema_loss import losses
+from aop_runtime.messages import Message
 from aop_runtime.plane.dispatch import Plane
 from aop_runtime.plane.registry import offers
 from aop_runtime.plane.shaping import for_model
@@ -70,11 +71,16 @@ async def run_phase(
     model: Model,
     journal: Journal,
     budget: Budget,
+    language: str,
 ) -> str:
-    """What the agent says at the end. What the journal knows of it is not done again.
+    """What the agent says at the end. What the journal knows of it is not done again. `language`: of notes.
 
     Raises LimitReached, ModelFault, Waiting, JournalFault.
     """
+
+    def note(message: Message) -> None:
+        journal.record(Noted(phase=place, text=message.text(language)))
+
     messages: list[ModelMessage] = [opening(phase.instructions or "", asked)]
     truncated = False
     turn = 0
@@ -86,13 +92,11 @@ async def run_phase(
             budget.check_request()
             offered = offers(tools, truncated=truncated)
             if turn == 0 and (lost := losses(model, offered)):
-                journal.record(
-                    Noted(phase=place, text=f"not shown to the model, and still enforced: {'; '.join(lost)}")
-                )
-            reply = await ask(model, messages, offered, lambda text: journal.record(Noted(phase=place, text=text)))
+                note(Message("note.schema", lost="; ".join(lost)))
+            reply = await ask(model, messages, offered, note)
             journal.record(_replied(place, turn, reply))
         if not isinstance(reply, ModelResponse):
-            raise JournalFault("the record of the run holds something else than a model's answer; restore the file")
+            raise JournalFault("journal.no-answer")
         messages.append(reply)
         calls = [part for part in reply.parts if isinstance(part, ToolCallPart)]
         if not calls:

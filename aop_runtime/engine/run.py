@@ -16,14 +16,15 @@ from aop_runtime.engine.models import ModelFault, Models
 from aop_runtime.engine.people import AnswerFault
 from aop_runtime.engine.phase import EarlierResult, prompt, run_phase
 from aop_runtime.engine.script import ScriptFault
+from aop_runtime.faults import Fault
 from aop_runtime.loading import ModuleFault, load_procedure
 from aop_runtime.manifest import Manifest, ManifestFault, read_manifest
-from aop_runtime.plane.dispatch import Plane, RunSetting
+from aop_runtime.messages import Message
+from aop_runtime.plane.dispatch import Plane, RunSetting, SchemaFault
 from aop_runtime.plane.hooks import Hook
 from aop_runtime.plane.permission import Rules
 from aop_runtime.plane.questions import Person, Question, Waiting
 from aop_runtime.plane.registry import Registry
-from aop_runtime.plane.validation import UnusableSchema
 from aop_runtime.runs.events import (
     Event,
     Noted,
@@ -43,21 +44,26 @@ from aop_runtime.sources.protocol import Source, SourceFault
 
 Status = Literal["finished", "waiting", "failed", "cancelled"]
 
-_FAULTS: Final[Mapping[type[Exception], str]] = {
+
+class Failed(Fault):
+    """A run that was called has failed or was cancelled."""
+
+
+_FAULTS: Final[Mapping[type[Fault], str]] = {
     SourceFault: "source",
     ModelFault: "model",
     ScriptFault: "script",
     LimitReached: "limit",
     AnswerFault: "answer",
-    UnusableSchema: "schema",
+    SchemaFault: "schema",
     ModuleFault: "procedure",
     ManifestFault: "procedure",
     RunFault: "run",
+    Failed: "called",
 }
 """What ends a run as failed, and can be put right before it is resumed."""
 
-_CALLED: Final = "called"
-FAULT_CODES: Final = frozenset({*_FAULTS.values(), _CALLED})
+FAULT_CODES: Final = frozenset(_FAULTS.values())
 """The `code` of a `RunFailed`."""
 
 _CANCEL: Final = "cancel"
@@ -66,14 +72,19 @@ _POLL_S: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`run` and `question`: where somebody is to answer what; `run` may be one that this one called. `message`: why it
-    failed. `result`: what the last phase came to."""
+    """`run` and `question`: where somebody is to answer what; `run` may be one that this one called. `why` it failed.
+    `result`: what the last phase came to."""
 
     status: Status
     result: str = ""
-    message: str = ""
+    why: Message | None = None
     run: str = ""
     question: Question | None = None
+
+    @property
+    def message(self) -> str:
+        """`why` in English."""
+        return "" if self.why is None else str(self.why)
 
 
 class Equipment(Protocol):
@@ -103,10 +114,6 @@ class WaitingIn(Exception):
         self.question = question
 
 
-class Failed(Exception):
-    """A run that was called has failed or was cancelled."""
-
-
 async def run(
     folder: RunFolder,
     equipment: Equipment,
@@ -134,7 +141,7 @@ async def run(
                 case RunFinished() as end:
                     return Outcome("finished", result=end.result)
                 case RunCancelled():
-                    raise RunFault(f"the run {folder.run} was cancelled; start the procedure anew")
+                    raise RunFault("run.was-cancelled", run=folder.run)
                 case _:
                     pass
             try:
@@ -142,11 +149,9 @@ async def run(
                     return await _recorded(folder, plan, equipment, journal, watch, changes, shared)
             except tuple(_FAULTS) as fault:
                 code = next(code for kind, code in _FAULTS.items() if isinstance(fault, kind))
-                journal.record(RunFailed(code=code, message=str(fault)), durable=True)
-                return Outcome("failed", message=str(fault))
-            except Failed as fault:
-                journal.record(RunFailed(code=_CALLED, message=str(fault)), durable=True)
-                return Outcome("failed", message=str(fault))
+                failed = RunFailed(code=code, message=str(fault), message_ja=fault.text("ja"))
+                journal.record(failed, durable=True)
+                return Outcome("failed", why=fault.message)
 
 
 async def _recorded(
@@ -282,7 +287,8 @@ class _Driver:
             person=self.person,
         )
         model = self._equipment.models.of("" if phase.number is None else str(phase.number))
-        return await run_phase(place, phase, asked, tools, plane, model, self._journal, self._budget)
+        language = self._plan.language
+        return await run_phase(place, phase, asked, tools, plane, model, self._journal, self._budget, language)
 
     async def _called(self, place: int, name: str, asked: str) -> str:
         """Another procedure, as a run with its own record, its own grants and this one's rules."""
@@ -306,8 +312,10 @@ class _Driver:
                 return outcome.result
             case Outcome(status="waiting", question=Question() as question):
                 raise WaitingIn(outcome.run, question)
+            case Outcome(status="failed", why=Message() as why):
+                raise Failed("run.called-failed", name=name, run=child.run, why=why)
             case _:
-                raise Failed(f"the called procedure {name!r} ({child.run}) {outcome.status}: {outcome.message}")
+                raise Failed("run.called-cancelled", name=name, run=child.run)
 
     async def aclose(self) -> None:
         self._cancelled.set()

@@ -45,13 +45,16 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
+from pydantic_core import PydanticCustomError
 
 from aop_runtime.faults import Fault
+from aop_runtime.messages import Message
 from aop_runtime.yaml_file import read_yaml
 from aop_runtime.yaml_lines import Lined, Place
 
 MAX_FILE: Final = 4 * 1024 * 1024
 _MATCH_S: Final = 1.0
+_SHOWN: Final = 300
 
 
 class ScriptFault(Fault):
@@ -80,7 +83,7 @@ class Turn(_Closed):
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.say and not self.calls:
-            raise ValueError("a turn has say, calls, or both")
+            raise PydanticCustomError("empty-turn", "a turn has say, calls, or both")
         return self
 
     @property
@@ -100,15 +103,14 @@ class Script(_Closed):
     def model(self, phase: str) -> Model:
         """Plays the turns of one phase: the next one each time that it is asked."""
         turns = self.phases.get(phase, ())
+        named = phase or Message("script.no-phase")
 
         def play(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
             turn = sum(isinstance(message, ModelResponse) for message in messages)
             if turn < len(turns):
-                return _played(
-                    turns[turn], messages, f"{turns[turn].where}: phase {phase or '(none)'}, turn {turn + 1}"
-                )
-            has = f"has {len(turns)} turns for phase {phase or '(none)'}"
-            raise ScriptFault(f"{self._where}: the script {has}, and the run goes on")
+                place = Message("script.where", place=turns[turn].where, phase=named, turn=turn + 1)
+                return _played(turns[turn], messages, place)
+            raise ScriptFault("script.over", path=self._where, turns=len(turns), phase=named)
 
         return FunctionModel(play, model_name="script")
 
@@ -125,23 +127,19 @@ class _File(Script):
     version: Literal[1]
 
 
-def _played(turn: Turn, messages: list[ModelMessage], where: str) -> ModelResponse:
+def _played(turn: Turn, messages: list[ModelMessage], where: Message) -> ModelResponse:
     sent = "\n".join(_texts(_requests(messages)[-1]))
     if isinstance(turn.expect, Matches):
         if _search(turn.expect.matches, sent, where) is None:
-            raise ScriptFault(f"{where}: expected what matches {turn.expect.matches!r} in {_begin(sent)}")
+            raise ScriptFault("script.unlike", where=where, wanted=turn.expect.matches, sent=sent[:_SHOWN])
     elif turn.expect not in sent:
-        raise ScriptFault(f"{where}: expected {turn.expect!r} in {_begin(sent)}")
+        raise ScriptFault("script.without", where=where, wanted=turn.expect, sent=sent[:_SHOWN])
     parts: list[TextPart | ToolCallPart] = [TextPart(turn.say)] if turn.say else []
     for call in turn.calls:
         given = call.arguments if isinstance(call.arguments, str) else _filled(call.arguments, messages, where)
         # As text, which is how a language model writes them.
         parts.append(ToolCallPart(call.tool, given if isinstance(given, str) else json.dumps(given)))
     return ModelResponse(parts, usage=RequestUsage(input_tokens=len(sent), output_tokens=len(turn.say)))
-
-
-def _begin(sent: str) -> str:
-    return f"what was sent last, which begins {sent[:300]!r}"
 
 
 def _requests(messages: list[ModelMessage]) -> list[ModelRequest]:
@@ -152,14 +150,14 @@ def _texts(request: ModelRequest) -> list[str]:
     return [str(part.content) for part in request.parts if isinstance(part, UserPromptPart | ToolReturnPart)]
 
 
-def _search(pattern: str, text: str, where: str) -> regex.Match[str] | None:
+def _search(pattern: str, text: str, where: Message) -> regex.Match[str] | None:
     try:
         return regex.search(pattern, text, timeout=_MATCH_S)
     except (regex.error, TimeoutError) as error:
-        raise ScriptFault(f"{where}: the pattern {pattern!r} cannot be used ({error})") from error
+        raise ScriptFault("script.pattern", where=where, pattern=pattern, said=str(error)) from error
 
 
-def _filled(value: JsonValue, messages: list[ModelMessage], where: str) -> JsonValue:
+def _filled(value: JsonValue, messages: list[ModelMessage], where: Message) -> JsonValue:
     if isinstance(value, list):
         return [_filled(entry, messages, where) for entry in value]
     if not isinstance(value, dict):
@@ -168,7 +166,7 @@ def _filled(value: JsonValue, messages: list[ModelMessage], where: str) -> JsonV
         case {"$match": str(pattern), **others} if not others:
             found = _search(pattern, "\n".join(_texts(_requests(messages)[-1])), where)
             if found is None or found.lastindex is None:
-                raise ScriptFault(f"{where}: no group of {pattern!r} in what was sent last")
+                raise ScriptFault("script.no-group", where=where, pattern=pattern)
             return str(found[1])
         case {"$result": str(path), **others} if not others:
             return _result(path, messages, where)
@@ -176,7 +174,7 @@ def _filled(value: JsonValue, messages: list[ModelMessage], where: str) -> JsonV
             return {name: _filled(entry, messages, where) for name, entry in value.items()}
 
 
-def _result(path: str, messages: list[ModelMessage], where: str) -> JsonValue:
+def _result(path: str, messages: list[ModelMessage], where: Message) -> JsonValue:
     """TURN.CALL.PATH, all counted as people do but for the places in lists, which JSON counts from 0."""
     turn, call, *rest = [*path.split("."), "", ""] if "." in path else [path, ""]
     returned = [
@@ -187,7 +185,7 @@ def _result(path: str, messages: list[ModelMessage], where: str) -> JsonValue:
         for step in filter(None, rest):
             value = value[int(step)] if isinstance(value, list) else value[step]  # type: ignore[index] # what has no parts raises
     except (ValueError, IndexError, KeyError, TypeError) as error:
-        raise ScriptFault(f"{where}: there is no result {path!r}") from error
+        raise ScriptFault("script.no-result", where=where, path=path) from error
     return value
 
 
@@ -201,6 +199,6 @@ def _number(word: str) -> int:
 
 def read_script(path: Path) -> Script:
     """Raises ScriptFault."""
-    script, lined = read_yaml(path, _File, MAX_FILE, "a script", ScriptFault)
+    script, lined = read_yaml(path, _File, MAX_FILE, Message("yaml.script"), ScriptFault)
     script.stands_in(str(path), lined)
     return script

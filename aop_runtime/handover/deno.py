@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from aop_runtime.messages import Message, Worded
+
 BOX: Final = Path(__file__).with_name("box")
 ENTRY: Final = "entry.js"
 CLIENT: Final = "client.js"
@@ -14,7 +16,7 @@ SCRIPT: Final = "fence.ts"
 SOCKET: Final = "socket"
 
 
-class Missing(Exception):
+class Missing(Worded):
     """There is no Deno that can be used. The message says what to do."""
 
 
@@ -25,17 +27,17 @@ def program() -> str:
         # It has no types.
         package = import_module("deno")
     except ImportError as error:
-        raise Missing("the package deno is not installed; install it: pip install 'aop[run]'") from error
+        raise Missing(Message("deno.not-installed")) from error
     try:
         return str(Path(package.find_deno_bin()).resolve())
     except OSError as error:
-        raise Missing("the package deno holds no program for this machine; install a wheel that has one") from error
+        raise Missing(Message("deno.no-program")) from error
 
 
 def arguments(folder: str, heap_mib: int) -> tuple[str, ...]:
     """Of Deno, where entry, client, script and socket lie in `folder`. Raises Missing."""
     if "," in folder:
-        raise Missing("the path of the folder for temporary files has a comma, which Deno cannot take; set TMPDIR")
+        raise Missing(Message("deno.comma"))
 
     def path(name: str) -> str:
         return f"{folder}/{name}"

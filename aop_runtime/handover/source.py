@@ -37,7 +37,7 @@ class HandoverSource:
     async def tools(self, grant: Grant) -> Sequence[Tool]:
         """The one dedicated tool. Raises SourceFault."""
         if not isinstance(grant, Handover):
-            raise SourceFault(f"{grant.tool}: no hand-over")
+            raise SourceFault("handover.none", tool=grant.tool)
         inner = tuple(await self._inner_tools(grant))
         _check(grant, inner)
         handler = await self._handler(grant, inner)
@@ -59,18 +59,18 @@ class HandoverSource:
     async def _handler(self, grant: Handover, inner: Sequence[Tool]) -> Handler:
         if grant.mode == "argument":
             if len(inner) != 1 or grant.argument is None:
-                raise SourceFault(f"{grant.tool}.{grant.name}: it goes to one operation, and there are {len(inner)}")
+                raise SourceFault("handover.one-operation", tool=grant.tool, name=grant.name, count=len(inner))
             return ArgumentCall(grant, inner[0].spec.operation, grant.argument)
         if sys.platform != "linux":
-            raise SourceFault(f"{grant.tool}.{grant.name}: TypeScript is run on Linux only, where it can be confined")
+            raise SourceFault("handover.linux", tool=grant.tool, name=grant.name)
         try:
             deno.program()
         except deno.Missing as missing:
-            raise SourceFault(f"{grant.tool}.{grant.name}: {missing}") from missing
+            raise SourceFault("handover.box", tool=grant.tool, name=grant.name, why=missing.message) from missing
         if self._limits.second_wall == "required":
             fault = await asyncio.to_thread(bubblewrap.fault)
             if fault is not None:
-                raise SourceFault(f"{grant.tool}.{grant.name}: {fault}")
+                raise SourceFault("handover.box", tool=grant.tool, name=grant.name, why=fault)
         return ScriptCall(grant, self._limits)
 
     def _whole(self, tool: Tool) -> Tool:
@@ -84,4 +84,4 @@ def _check(grant: Handover, inner: Sequence[Tool]) -> None:
         spec = tool.spec
         outside = grant.operations is not None and spec.operation not in grant.operations
         if spec.tool != grant.tool or outside or (grant.read_only and spec.effect != "read"):
-            raise SourceFault(f"{grant.tool}.{grant.name}: {spec.address} is not among what it was granted")
+            raise SourceFault("handover.not-granted", tool=grant.tool, name=grant.name, address=spec.address)

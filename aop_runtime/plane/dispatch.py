@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 from rapidfuzz import process
 
 from aop_runtime.declarations import Json
+from aop_runtime.faults import Fault
 from aop_runtime.plane.arguments import UnreadableArguments, read_arguments
 from aop_runtime.plane.context import ToolContext
 from aop_runtime.plane.envelope import CallError, Envelope, Output, ToolFailure
@@ -36,12 +37,16 @@ from aop_runtime.plane.questions import Answer, Person, Question, Waiting
 from aop_runtime.plane.refusal import Refused
 from aop_runtime.plane.shaping import checked, enveloped, shaped
 from aop_runtime.plane.spec import DEFAULT_OUTPUT_LIMIT, Tool, ToolCall, ToolSpec
-from aop_runtime.plane.validation import ArgumentValidator, Fault, UnusableSchema
+from aop_runtime.plane.validation import ArgumentFault, ArgumentValidator, UnusableSchema
 
 _log = logging.getLogger(__name__)
 
 _KEYS: Final = uuid.UUID("6d2c1f0e-5a0b-4c8f-9d43-0a3f6d1c7b52")
 _ALIKE: Final = 60
+
+
+class SchemaFault(Fault):
+    """A tool's schema cannot be used. The message names the tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +67,7 @@ class RunSetting:
 class Plane:
     """The tools of one phase. `rules`: the run's own and those of the runs that called it; the strictest verdict holds.
 
-    Raises UnusableSchema when a tool's schema is none.
+    Raises SchemaFault when a tool's schema is none.
     """
 
     def __init__(
@@ -86,7 +91,7 @@ class Plane:
             try:
                 self._validator(tool)
             except UnusableSchema as error:
-                raise UnusableSchema(f"the schema of {tool.spec.address} cannot be used: {error}") from error
+                raise SchemaFault("source.schema", address=tool.spec.address, why=error.message) from error
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -275,7 +280,7 @@ def _unknown(name: str, known: Sequence[str]) -> Refused:
     return Refused("invalid_input", f"there is no tool {shown!r} here", details)
 
 
-def _corrections(spec: ToolSpec, faults: Sequence[Fault]) -> str:
+def _corrections(spec: ToolSpec, faults: Sequence[ArgumentFault]) -> str:
     first = faults[0]
     more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
     return f"the arguments do not fit {spec.name}: {first['path'] or 'the arguments'}: {first['problem']}{more}"

@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 from aop_runtime.declarations import Json
 from aop_runtime.faults import Fault
+from aop_runtime.messages import Message
 from aop_runtime.plane.arguments import canonical
 from aop_runtime.plane.spec import ToolSpec
 from aop_runtime.yaml_file import read_yaml
@@ -51,7 +53,7 @@ class Rule(BaseModel):
     @model_validator(mode="after")
     def _one_action(self) -> Self:
         if sum(pattern is not None for pattern in (self.allow, self.ask, self.deny)) != 1:
-            raise ValueError("a rule has exactly one of allow, ask and deny")
+            raise PydanticCustomError("one-action", "a rule has exactly one of allow, ask and deny")
         return self
 
     @property
@@ -164,5 +166,5 @@ def _texts(value: Json) -> list[str]:
 
 def read_rules(path: Path) -> Rules:
     """Raises RulesFault."""
-    file, _ = read_yaml(path, _File, _MAX_FILE, "a rules file", RulesFault)
+    file, _ = read_yaml(path, _File, _MAX_FILE, Message("yaml.rules"), RulesFault)
     return Rules(file.rules)

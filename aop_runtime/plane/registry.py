@@ -57,7 +57,7 @@ class Registry:
         for source in self._sources:
             if source.accepts(grant):
                 return source
-        raise SourceFault(f"{grant.tool}: nothing here provides it; install what does, or take it out of the procedure")
+        raise SourceFault("source.nobody", tool=grant.tool)
 
     def _fits(self, spec: ToolSpec) -> bool:
         asked = spec.compatibility
@@ -70,7 +70,7 @@ class Registry:
             try:
                 described = hook.describe(spec, described)
             except Exception as error:
-                raise SourceFault(f"{spec.address}: the hook {hook.name} failed to describe it: {error}") from error
+                raise SourceFault("source.hook", address=spec.address, hook=hook.name, said=str(error)) from error
         return replace(tool, spec=replace(spec, description=described))
 
     async def aclose(self) -> None:

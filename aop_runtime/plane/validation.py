@@ -11,6 +11,7 @@ from rapidfuzz import process
 from referencing.exceptions import Unresolvable
 
 from aop_runtime.declarations import Json
+from aop_runtime.messages import Message, Worded
 from aop_runtime.plane.bounded import BUDGET_S, OutOfTime, errors, evaluator, unknown_fields
 from aop_runtime.plane.schemas import TooDeep, closed
 
@@ -18,11 +19,11 @@ MOST_FAULTS: Final = 10
 _SHOWN: Final = 200
 _ALIKE: Final = 70
 
-Fault: TypeAlias = "dict[str, Json]"
+ArgumentFault: TypeAlias = "dict[str, Json]"
 """`path` (`a.b[0]`; "": all of it), `problem`, and where they help `expected`, `allowed` and `did_you_mean`."""
 
 
-class UnusableSchema(ValueError):
+class UnusableSchema(Worded):
     """A tool's schema is no JSON Schema, or refers to what is not in it. The message says which."""
 
 
@@ -37,27 +38,27 @@ class ArgumentValidator:
         try:
             self._validator = evaluator(cast("dict[str, Json]", closed(dict(schema))))
         except SchemaError as error:
-            raise UnusableSchema(f"no JSON Schema: {_cut(error.message)}") from error
+            raise UnusableSchema(Message("schema.none", said=_cut(error.message))) from error
         except (TooDeep, RecursionError) as error:
-            raise UnusableSchema("nested too deeply") from error
+            raise UnusableSchema(Message("schema.deep")) from error
         except (ValueError, TypeError) as error:
-            raise UnusableSchema("it holds what JSON cannot") from error
+            raise UnusableSchema(Message("schema.no-json")) from error
 
-    def faults(self, arguments: Mapping[str, Json]) -> list[Fault]:
+    def faults(self, arguments: Mapping[str, Json]) -> list[ArgumentFault]:
         """At most `MOST_FAULTS`, the outermost first; [] where the arguments fit. Raises UnusableSchema."""
         try:
             found = errors(self._validator, dict(arguments), MOST_FAULTS, self._budget_s)
         except Unresolvable as error:
-            raise UnusableSchema("it refers to what is not in it") from error
+            raise UnusableSchema(Message("schema.elsewhere")) from error
         except RecursionError as error:
-            raise UnusableSchema("it goes round in a circle") from error
+            raise UnusableSchema(Message("schema.circle")) from error
         except OutOfTime:
             return [{"path": "", "problem": "takes too long to check", "expected": "fewer or shorter values"}]
         found.sort(key=lambda error: len(error.absolute_path))
         return [fault for error in found for fault in _described(error)][:MOST_FAULTS]
 
 
-def _described(error: ValidationError) -> Iterator[Fault]:
+def _described(error: ValidationError) -> Iterator[ArgumentFault]:
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{_cut(part, 60)}" for part in error.absolute_path)
     place = place.lstrip(".")
     wanted = cast("Any", error.validator_value)
@@ -69,7 +70,7 @@ def _described(error: ValidationError) -> Iterator[Fault]:
         case "additionalProperties" | "unevaluatedProperties":
             known = sorted(_fields(error.schema))
             for name in _unknown(error):
-                fault: Fault = {
+                fault: ArgumentFault = {
                     "path": f"{place}.{_cut(name, 60)}".lstrip("."),
                     "problem": "unknown field",
                     "allowed": list[Json](known[:50]),
@@ -90,8 +91,8 @@ def _described(error: ValidationError) -> Iterator[Fault]:
             yield {"path": place, "problem": str(error.validator), "expected": _cut(str(wanted))}
 
 
-def _not_allowed(place: str, allowed: list[Json], given: object) -> Fault:
-    fault: Fault = {"path": place, "problem": "not one of the allowed values", "allowed": allowed[:50]}
+def _not_allowed(place: str, allowed: list[Json], given: object) -> ArgumentFault:
+    fault: ArgumentFault = {"path": place, "problem": "not one of the allowed values", "allowed": allowed[:50]}
     words = [value for value in allowed if isinstance(value, str)]
     if isinstance(given, str) and len(given) < _SHOWN:
         close = process.extractOne(given, words, score_cutoff=_ALIKE)
@@ -104,7 +105,7 @@ def _types(wanted: object) -> list[str]:
     return [str(name) for name in wanted] if isinstance(wanted, list) else [str(wanted)]
 
 
-def _of_branches(error: ValidationError, place: str) -> Iterator[Fault]:
+def _of_branches(error: ValidationError, place: str) -> Iterator[ArgumentFault]:
     """What is wrong by the one branch that the value was meant for, where that can be told by its type."""
     by_branch: dict[object, list[ValidationError]] = {}
     for inner in error.context:

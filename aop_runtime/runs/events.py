@@ -111,11 +111,15 @@ class RunWaiting(_Event):
 
 
 class RunFailed(_Event):
-    """It can be resumed when the reason is gone."""
+    """It can be resumed when the reason is gone. `message` in English, `message_ja` in Japanese."""
 
     event: Literal["run-failed"] = "run-failed"
     code: str
     message: str
+    message_ja: str = ""
+
+    def text(self, language: str) -> str:
+        return self.message if language == "en" else self.message_ja or self.message
 
 
 class RunCancelled(_Event):

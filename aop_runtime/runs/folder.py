@@ -18,6 +18,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from aop_runtime.faults import Fault
+from aop_runtime.messages import reason
 
 _ID: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}(\.[0-9]{1,4}){0,20}")
 _TRIES: Final = 10
@@ -91,7 +92,7 @@ class RunFolder:
 
     def __init__(self, runs: Path, run: str) -> None:
         if _ID.fullmatch(run) is None:
-            raise RunFault(f"{run[:60]!r} is not the id of a run; aop runs list shows them")
+            raise RunFault("run.no-id", run=run[:60])
         self.runs = runs.absolute()
         self.run = run
         self.path = self.runs / run
@@ -123,8 +124,7 @@ class RunFolder:
             _sync(self.runs)
         except OSError as error:
             shutil.rmtree(partial, ignore_errors=True)
-            where = error.filename or self.path
-            raise RunFault(f"{where}: {error.strerror}; the run was not started") from error
+            raise RunFault("run.not-made", path=str(error.filename or self.path), reason=reason(error)) from error
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
@@ -138,11 +138,11 @@ class RunFolder:
         try:
             return Plan.model_validate_json(path.read_bytes())
         except FileNotFoundError as error:
-            raise RunFault(f"there is no run {self.run} in {self.runs}; aop runs list shows them") from error
+            raise RunFault("run.none", run=self.run, folder=str(self.runs)) from error
         except OSError as error:
-            raise RunFault(f"{path}: {error.strerror}") from error
+            raise RunFault("run.unreadable", path=str(path), reason=reason(error)) from error
         except ValidationError as error:
-            raise RunFault(f"{path}: not what this version of aop writes; start the procedure anew") from error
+            raise RunFault("run.other-version", path=str(path)) from error
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -164,7 +164,7 @@ class RunFolder:
         try:
             descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise RunFault(f"{self.path}: {error.strerror}") from error
+            raise RunFault("run.unreadable", path=str(self.path), reason=reason(error)) from error
         try:
             for left in reversed(range(tries)):
                 try:
@@ -172,9 +172,7 @@ class RunFolder:
                     break
                 except BlockingIOError as error:
                     if not left:
-                        raise _Held(
-                            f"another process is at work on the run {self.run}; wait for it, or end it"
-                        ) from error
+                        raise _Held("run.held", run=self.run) from error
                     time.sleep(_PAUSE_S)
             yield
         finally:
@@ -201,12 +199,12 @@ def all_runs(runs: Path) -> list[RunFolder]:
 
 def _attach(source: Path, folder: Path) -> None:
     if not source.is_file():
-        raise RunFault(f"{source}: not a file; name files to attach")
+        raise RunFault("run.attach-no-file", path=str(source))
     if source.stat().st_size > MAX_ATTACHMENT:
-        raise RunFault(f"{source}: larger than {MAX_ATTACHMENT} bytes, too large to attach")
+        raise RunFault("run.attach-too-large", path=str(source), most=MAX_ATTACHMENT)
     target = folder / source.name
     if target.exists():
-        raise RunFault(f"{source}: two attachments are called {source.name}; rename one")
+        raise RunFault("run.attach-twice", path=str(source), name=source.name)
     shutil.copyfile(source, target)
     target.chmod(0o600)
 

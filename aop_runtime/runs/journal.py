@@ -14,6 +14,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from aop_runtime.declarations import Json
+from aop_runtime.messages import Message, reason
 from aop_runtime.plane.arguments import canonical
 from aop_runtime.plane.envelope import Envelope
 from aop_runtime.plane.questions import Answer, Question
@@ -48,7 +49,7 @@ class Journal(Record):
         try:
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise JournalFault(f"{self._path}: {error.strerror}") from error
+            raise JournalFault("journal.unreadable", path=str(self._path), reason=reason(error)) from error
         try:
             self._size = self.read(_all(self._descriptor), str(self._path))
             os.ftruncate(self._descriptor, self._size)
@@ -77,9 +78,10 @@ class Journal(Record):
         return self.events[-1].active_s if self.events else 0.0
 
     def _append(self, data: bytes, *, durable: bool) -> None:
+        if self._broken:
+            earlier = Message("journal.earlier")
+            raise JournalFault("journal.not-written", path=str(self._path), reason=earlier)
         try:
-            if self._broken:
-                raise OSError(None, "an earlier event could not be written")
             written = 0
             while written < len(data):
                 written += os.write(self._descriptor, data[written:])
@@ -90,7 +92,7 @@ class Journal(Record):
             self._broken = True
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._size)
-            raise JournalFault(f"{self._path}: {error.strerror}; the run stops here and can be resumed") from error
+            raise JournalFault("journal.not-written", path=str(self._path), reason=reason(error)) from error
         self._size += len(data)
 
     def close(self) -> None:

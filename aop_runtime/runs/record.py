@@ -12,6 +12,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from aop_runtime.faults import Fault
+from aop_runtime.messages import reason
 from aop_runtime.plane.arguments import canonical
 from aop_runtime.plane.envelope import Envelope
 from aop_runtime.plane.questions import Answer
@@ -128,7 +129,7 @@ class Record:
             try:
                 event = read_event(json.loads(line.decode("utf-8", "surrogatepass")))
             except (ValueError, ValidationError, RecursionError) as error:
-                raise JournalFault(f"{name}:{number}: not an event of a run; restore the file") from error
+                raise JournalFault("journal.no-event", path=name, line=number) from error
             self.lines += 1
             if event is not None:
                 self.take(event)
@@ -143,7 +144,7 @@ def read_record(folder: Path) -> Record:
     except FileNotFoundError:
         return record
     except OSError as error:
-        raise JournalFault(f"{path}: {error.strerror}") from error
+        raise JournalFault("journal.unreadable", path=str(path), reason=reason(error)) from error
     with os.fdopen(descriptor, "rb") as file:
         record.read(file.read(), str(path))
     return record

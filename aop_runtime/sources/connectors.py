@@ -36,7 +36,7 @@ class Connectors:
     async def tools(self, grant: Grant) -> Sequence[Tool]:
         """Raises SourceFault."""
         if isinstance(grant, Standard):
-            raise SourceFault(f"{grant.tool}: a standard tool is no connector")
+            raise SourceFault("source.no-connector", tool=grant.tool)
         return await self.operation_tools(grant)
 
     async def operation_tools(self, grant: Mcp | Http | Handover) -> tuple[Tool, ...]:

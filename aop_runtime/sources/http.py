@@ -37,7 +37,7 @@ class HttpSource:
     async def operation_tools(self, grant: Http | Handover) -> tuple[Tool, ...]:
         """Raises SourceFault."""
         if grant.operations is None:
-            raise SourceFault(f"{grant.tool}: an HTTP API's operations must be known; compile the procedure again")
+            raise SourceFault("http.no-operations", tool=grant.tool)
         self._base(grant.tool)
         return tuple(self._tool(grant.tool, name, grant.read_only) for name in dict.fromkeys(grant.operations))
 
@@ -52,7 +52,7 @@ class HttpSource:
         from aop_runtime.sources.http_client import Api  # noqa: PLC0415 - a client takes a tenth of a second to load
 
         if self._closed:
-            raise SourceFault(f"{tool}: the run has ended")
+            raise SourceFault("source.ended", tool=tool)
         if tool not in self._apis:
             pin = self._manifest.tools[tool]
             variables = pin.server.credentials if pin.server is not None else ()
@@ -64,9 +64,7 @@ class HttpSource:
     def _base(self, tool: str) -> str:
         pin = self._manifest.tools.get(tool)
         if pin is None or pin.server is None or pin.server.url is None:
-            raise SourceFault(
-                f"{tool}: the manifest does not say where it is; compile the procedure again (aop compile)"
-            )
+            raise SourceFault("http.nowhere", tool=tool)
         return base_of(tool, pin.server.url)
 
     def _tool(self, tool: str, name: str, read_only: bool) -> Tool:

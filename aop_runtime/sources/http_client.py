@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from aop_runtime.declarations import Json
+from aop_runtime.messages import Message
 from aop_runtime.plane.envelope import Output, ToolFailure
 from aop_runtime.plane.spec import ToolSpec
 from aop_runtime.sources import failures
@@ -61,7 +62,7 @@ class Api:
                 raise failures.lost(spec.address, str(error), spec.effect, sent=True) from None
             except httpx2.TransportError:
                 if last or (exchange.sent and spec.effect == "write"):
-                    why = exchange.fault or "the connection broke off"
+                    why = str(exchange.fault or Message("connection.broke-off"))
                     raise failures.lost(spec.address, why, spec.effect, sent=exchange.sent) from None
             finally:
                 EXCHANGE.reset(token)

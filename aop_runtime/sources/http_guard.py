@@ -15,6 +15,8 @@ from urllib.request import getproxies_environment, proxy_bypass
 
 import httpx2
 
+from aop_runtime.messages import Message
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -23,7 +25,7 @@ class Exchange:
     sent: bool = False
     status: int | None = None
     retry_after: str | None = None
-    fault: str | None = None
+    fault: Message | None = None
 
 
 EXCHANGE: ContextVar[Exchange | None] = ContextVar("aop_exchange", default=None)
@@ -52,9 +54,9 @@ class Guard(httpx2.AsyncBaseTransport):
         except httpx2.TransportError as error:
             refused = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout)
             exchange.sent = not refused
-            exchange.fault = "it cannot be reached" if refused else "the connection broke off"
+            exchange.fault = Message("connection.not-reached") if refused else Message("connection.broke-off")
             if isinstance(error, httpx2.TimeoutException) and not refused:
-                exchange.fault = "it did not answer in time"
+                exchange.fault = Message("connection.late")
             if self._status is None:
                 raise
             return httpx2.Response(self._status, request=request)
@@ -86,21 +88,21 @@ class _Bounded(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Raises BodyFault."""
         if not self._plain:
-            self._refuse("its answer is compressed, which it was not asked for")
+            self._refuse(Message("connection.compressed"))
         size = 0
         try:
             async for chunk in self._stream:
                 size += len(chunk)
                 if size > self._most:
-                    self._refuse(f"its answer has more than {self._most} bytes")
+                    self._refuse(Message("connection.answer-too-large", most=self._most))
                 yield chunk
         except httpx2.TransportError as error:
-            self._exchange.fault = "its answer broke off"
-            raise BodyFault(self._exchange.fault) from error
+            self._exchange.fault = Message("connection.answer-broke-off")
+            raise BodyFault(str(self._exchange.fault)) from error
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, why: Message) -> None:
         self._exchange.fault = why
-        raise BodyFault(why)
+        raise BodyFault(str(why))
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -111,11 +111,11 @@ def base_of(tool: str, url: str) -> str:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise SourceFault(f"{tool}: its address in the manifest is no URL") from None
+        raise SourceFault("http.no-url", tool=tool) from None
     if not host or parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise SourceFault(f"{tool}: its address in the manifest must be an https URL of host and path")
+        raise SourceFault("http.https", tool=tool)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
-        raise SourceFault(f"{tool}: its address in the manifest must be https; plain http is for this machine only")
+        raise SourceFault("http.plain-http", tool=tool)
     shown = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{shown}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
 
@@ -124,17 +124,17 @@ def route_of(address: str, contract: Contract, schema: Schema) -> Route:
     """Raises SourceFault."""
     method, path = contract.method, contract.path
     if method not in _METHODS or path is None or not path.startswith("/") or "?" in path or "#" in path:
-        raise SourceFault(f"{address}: the manifest does not give its method and path; compile the procedure again")
+        raise SourceFault("http.no-path", address=address)
     in_path = tuple(dict.fromkeys(_ARGUMENT.findall(path)))
     properties = schema.get("properties")
     names = frozenset(properties) if isinstance(properties, dict) else frozenset[str]()
     if unknown := [name for name in in_path if name not in names]:
-        raise SourceFault(f"{address}: its path needs {', '.join(unknown)}, which its arguments do not have")
+        raise SourceFault("http.path-arguments", address=address, names=", ".join(unknown))
     mapping = contract.mapping or {}
     placed = {place: _listed(address, place, mapping.get(place)) for place in _PLACES}
     for name in placed["header"]:
         if not _HEADER.match(name) or name.lower() in _OURS:
-            raise SourceFault(f"{address}: {name} cannot be a header of a request")
+            raise SourceFault("http.header", address=address, name=name)
     # By HTTP a path's own characters are fixed: what a catalog writes is encoded once, here.
     parts = re.split(r"(\{[^{}]*\})", path)
     fixed = "".join(part if _ARGUMENT.fullmatch(part) else quote(part, safe=_IN_PATH) for part in parts)
@@ -153,7 +153,7 @@ def _listed(address: str, place: str, value: Json) -> frozenset[str]:
     if value is None:
         return frozenset()
     if not isinstance(value, list):
-        raise SourceFault(f"{address}: its mapping of {place} is no list of arguments")
+        raise SourceFault("http.mapping", address=address, place=place)
     return frozenset(str(name) for name in value)
 
 

@@ -49,7 +49,7 @@ class Pool:
         from aop_runtime.sources.mcp_remote import Remote  # noqa: PLC0415 - the SDK takes half a second to load
 
         if self._closed:
-            raise SourceFault(f"{key}: the run has ended")
+            raise SourceFault("source.ended", tool=key)
         made = self._remotes[key] = Remote(server(), self._limits, self._watchdog)
         return made
 
@@ -96,7 +96,7 @@ class McpSource:
             return configured(tool, entry, self._environment)
         pin = self._manifest.tools.get(tool)
         if pin is None:
-            raise SourceFault(f"{tool}: no server of this name is configured; add it to the mcpServers file")
+            raise SourceFault("server.not-configured", tool=tool)
         return pinned(pin, self._environment)
 
     async def _pinned(self, tool: str, name: str, read_only: bool) -> Tool:
@@ -107,7 +107,7 @@ class McpSource:
             # The catalog gave none, so only the server can say what it takes; what it does is still the catalog's.
             live = (await self.remote(tool).first(tool)).get(name)
             if live is None:
-                raise SourceFault(f"{tool}.{name}: the server does not offer this operation")
+                raise SourceFault("server.no-operation", tool=tool, name=name)
             offered = live.input_schema
         spec = spec_of(pin, offered)
         return Tool(spec, _Call(self, spec, schema, pin.contract.output_schema))

@@ -33,6 +33,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from aop_runtime.declarations import Json
+from aop_runtime.messages import Message, Worded, reason
 from aop_runtime.sources.http_guard import EXCHANGE, Exchange, Guard
 from aop_runtime.sources.limits import Limits
 from aop_runtime.sources.mcp_flow import Flow
@@ -50,26 +51,26 @@ _FORGOTTEN: Final = (400, 404)
 Neither has looked at the request then."""
 
 
-class Unreachable(Exception):
+class Unreachable(Worded):
     """No connection, or none any more. `sent`: a request may have reached the server. `late`: it lives, but has not
     answered in time. The message holds no secret."""
 
-    def __init__(self, why: str, *, sent: bool, late: bool = False) -> None:
+    def __init__(self, why: Message, *, sent: bool, late: bool = False) -> None:
         super().__init__(why)
         self.sent = sent
         self.late = late
 
 
-class Refused(Exception):
+class Refused(Worded):
     """The server answered with an error of the protocol: a request that was not carried out."""
 
-    def __init__(self, code: int, why: str, exchange: Exchange) -> None:
+    def __init__(self, code: int, why: Message, exchange: Exchange) -> None:
         super().__init__(why)
         self.code = code
         self.exchange = exchange
 
 
-class Nonsense(Exception):
+class Nonsense(Worded):
     """The server answered what is no answer of the protocol."""
 
 
@@ -106,7 +107,8 @@ class Connection:
             async with asyncio.timeout(self._limits.connect_s):
                 return await self._ask(link, self._pages)
         except TimeoutError:
-            raise Unreachable(f"it listed nothing within {self._limits.connect_s:g} s", sent=False, late=True) from None
+            why = Message("connection.listed-late", seconds=self._limits.connect_s)
+            raise Unreachable(why, sent=False, late=True) from None
 
     async def call(
         self, operation: str, arguments: dict[str, Json], timeout_s: float, watch: Callable[[str], None]
@@ -114,7 +116,7 @@ class Connection:
         """Over the connection that `list` was answered by, and no other. Raises Unreachable, Refused, Nonsense."""
         link = self._link
         if link is None or link.ended:
-            raise Unreachable((link and link.why()) or "the connection ended", sent=False)
+            raise Unreachable((link and link.why()) or Message("connection.ended"), sent=False)
         await link.ready()
         request = CallToolRequest(params=CallToolRequestParams(name=operation, arguments=arguments))
 
@@ -142,7 +144,7 @@ class Connection:
         """Raises Unreachable, with nothing sent."""
         async with self._lock:
             if self._closed:
-                raise Unreachable("the run has ended", sent=False)
+                raise Unreachable(Message("connection.run-over"), sent=False)
             if self._link is not None and self._link.ended:
                 await self._link.aclose()
                 self._link = None
@@ -165,21 +167,22 @@ class Connection:
             if link.ended or exchange.fault is not None or _is_closed(error):
                 raise Unreachable(self._why(link, exchange), sent=exchange.sent) from None
             if exchange.status in _FORGOTTEN and _of_session(error):
-                why = f"it answered HTTP {exchange.status}, as servers do that have forgotten a session"
+                why = Message("connection.forgotten", status=exchange.status)
                 link.drop(why)
                 raise Unreachable(why, sent=False) from None
             if error.code == REQUEST_TIMEOUT:
-                raise Unreachable("it did not answer in time", sent=True, late=True) from None
+                raise Unreachable(Message("connection.late"), sent=True, late=True) from None
             if error.code == PARSE_ERROR:
-                raise Nonsense("it answered what is no message of the protocol") from None
-            raise Refused(error.code, self._shown(error.message), exchange) from None
+                raise Nonsense(Message("connection.no-message")) from None
+            said = Message("connection.said", said=self._shown(error.message))
+            raise Refused(error.code, said, exchange) from None
         except ValidationError as error:
-            raise Nonsense(f"it answered what the protocol does not allow: {_first(error)}") from None
+            raise Nonsense(Message("connection.no-protocol", said=_first(error))) from None
         finally:
             EXCHANGE.reset(token)
 
-    def _why(self, link: _Link, exchange: Exchange) -> str:
-        return exchange.fault or link.why() or "the connection ended"
+    def _why(self, link: _Link, exchange: Exchange) -> Message:
+        return exchange.fault or link.why() or Message("connection.ended")
 
     def _shown(self, text: str) -> str:
         return one_line(self.server.secrets.hide(text[: 8 * self._limits.words]), self._limits.words)
@@ -202,14 +205,14 @@ class Connection:
                     )
                 )
             if len(found) > self._limits.operations:
-                raise Nonsense(f"it lists more than {self._limits.operations} operations")
+                raise Nonsense(Message("list.operations", most=self._limits.operations))
             cursor = page.next_cursor
             if cursor is None:
                 return tuple(found)
             if cursor in seen:
-                raise Nonsense("the pages of its list go round in a circle")
+                raise Nonsense(Message("list.circle"))
             seen.add(cursor)
-        raise Nonsense(f"its list has more than {self._limits.pages} pages")
+        raise Nonsense(Message("list.pages", most=self._limits.pages))
 
 
 class _Link:
@@ -225,7 +228,7 @@ class _Link:
         self._opened = asyncio.Event()
         self._stop = asyncio.Event()
         self._client: Client | None = None
-        self._fault: str | None = None
+        self._fault: Message | None = None
         self._task = asyncio.create_task(self._run(), name=f"mcp {server.name}")
 
     @property
@@ -238,14 +241,16 @@ class _Link:
     def ended(self) -> bool:
         return self._flow.lost or self._task.done()
 
-    def why(self) -> str | None:
+    def why(self) -> Message | None:
         """What ended it, as far as is known."""
         known = self._flow.fault or self._fault
         if known is None and self._flow.last_words:
-            known = f"it ended; its last words: {self._flow.last_words}"
-        return None if known is None else one_line(self.server.secrets.hide(known), self._limits.words)
+            known = Message("connection.last-words", said=self._flow.last_words)
+        if known is None:
+            return None
+        return known.mapped(lambda text: one_line(self.server.secrets.hide(text), self._limits.words))
 
-    def drop(self, why: str) -> None:
+    def drop(self, why: Message) -> None:
         """It is of no use any more."""
         self._fault = self._fault or why
         self._flow.lost = True
@@ -254,7 +259,7 @@ class _Link:
         """Raises Unreachable."""
         await self._opened.wait()
         if self._client is None:
-            raise Unreachable(self.why() or "it ended at once", sent=False)
+            raise Unreachable(self.why() or Message("connection.ended-at-once"), sent=False)
 
     async def aclose(self) -> None:
         self._stop.set()
@@ -336,10 +341,10 @@ def _of_session(error: MCPError) -> bool:
     return "session" in error.message.lower() or error.message == "Server returned an error response"
 
 
-def _status(exchange: Exchange) -> str | None:
+def _status(exchange: Exchange) -> Message | None:
     if exchange.status is None or exchange.status < 400:
         return None
-    return f"it answered HTTP {exchange.status}"
+    return Message("connection.status", status=exchange.status)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -350,16 +355,16 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def _words(error: BaseException) -> str:
+def _words(error: BaseException) -> Message:
     if isinstance(error, TimeoutError):
-        return "it was not up in time"
+        return Message("connection.slow-start")
     if isinstance(error, ValidationError):
-        return f"it answered what the protocol does not allow: {_first(error)}"
+        return Message("connection.no-protocol", said=_first(error))
     if isinstance(error, FileNotFoundError):
-        return f"the program {error.filename} is not there"
+        return Message("connection.no-program", program=str(error.filename))
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or type(error).__name__
+        return reason(error)
+    return Message("connection.said", said=str(error) or type(error).__name__)
 
 
 def _first(error: ValidationError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from aop_runtime.messages import Message
 from aop_runtime.sources.limits import Limits
 
 _HEARD: Final = 2_000
@@ -21,24 +22,24 @@ class Flow:
         self._said = 0
         self._heard = b""
         self.lost = False
-        self.fault: str | None = None
+        self.fault: Message | None = None
 
     def take(self, size: int) -> None:
         """Raises Flooded."""
         self._said += size
         if self._said > self._limits.flood_bytes:
-            self.refuse(f"it sent more than {self._limits.flood_bytes} bytes between two answers")
+            self.refuse(Message("connection.flood", most=self._limits.flood_bytes))
 
     def message(self, size: int) -> None:
         """Raises Flooded."""
         if size > self._limits.message_bytes:
-            self.refuse(f"it sent a message of more than {self._limits.message_bytes} bytes")
+            self.refuse(Message("connection.message-too-large", most=self._limits.message_bytes))
 
     def answered(self) -> None:
         """A request went out, or its answer came: what comes now is counted afresh."""
         self._said = 0
 
-    def refuse(self, why: str) -> None:
+    def refuse(self, why: Message) -> None:
         """Raises Flooded."""
         self.fault = self.fault or why
         self.lost = True

@@ -4,7 +4,6 @@ offers what was granted."""
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import Final
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult
 
 from aop_runtime.declarations import Json
+from aop_runtime.messages import Message
 from aop_runtime.plane.envelope import Output, ToolFailure
 from aop_runtime.plane.spec import Effect
 from aop_runtime.sources import failures
@@ -62,7 +62,7 @@ class Remote:
         try:
             await self._list()
         except (Unreachable, Refused, Nonsense) as error:
-            raise SourceFault(f"{tool}: the MCP server cannot be used: {error}") from error
+            raise SourceFault("server.unusable", tool=tool, why=error.message) from error
         return self._first or {}
 
     async def aclose(self, last: str | None) -> None:
@@ -140,7 +140,7 @@ class Remote:
             operations = await self._connection.list()
             self._generation = generation
             self._when = time.monotonic()
-            found = _checked(operations, self._limits)
+            found = _checked(operations)
             # Kept as the same object while it is the same: what was judged once need not be judged again.
             self._listed = {
                 name: known if (known := self._listed.get(name)) is not None and _same(known, live) else live
@@ -211,19 +211,15 @@ def _same(known: LiveOperation, live: LiveOperation) -> bool:
     return known == live and _definition(known) == _definition(live)
 
 
-def _checked(operations: tuple[LiveOperation, ...], limits: Limits) -> dict[str, LiveOperation]:
+def _checked(operations: tuple[LiveOperation, ...]) -> dict[str, LiveOperation]:
     """Raises Nonsense."""
     found: dict[str, LiveOperation] = {}
-    total = 0
     for live in operations:
+        name = one_line(live.name, 80)
         if live.name in found:
-            raise Nonsense(f"it lists {one_line(live.name, 80)!r} twice")
-        size = len(json.dumps([live.description, live.input_schema, live.output_schema]))
-        total += size
-        if size > limits.operation_bytes or total > limits.listed_bytes:
-            raise Nonsense(f"its definition of {one_line(live.name, 80)!r} is too large")
+            raise Nonsense(Message("list.twice", name=name))
         if max(depth(live.input_schema), depth(live.output_schema)) > _DEEPEST:
-            raise Nonsense(f"its definition of {one_line(live.name, 80)!r} is nested too deeply")
+            raise Nonsense(Message("list.deep", name=name))
         found[live.name] = LiveOperation(
             name=live.name,
             description=live.description,

@@ -19,6 +19,7 @@ from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 
+from aop_runtime.messages import Message
 from aop_runtime.sources.mcp_flow import Flooded, Flow
 from aop_runtime.sources.mcp_watchdog import Watchdog
 from aop_runtime.sources.servers import Server
@@ -94,7 +95,7 @@ def _message(line: bytes, flow: Flow) -> SessionMessage:
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        flow.refuse("it wrote a line that is no message of the protocol")
+        flow.refuse(Message("connection.no-line"))
         raise
     if isinstance(message, JSONRPCResponse | JSONRPCError):
         flow.answered()

@@ -12,11 +12,9 @@ def operation_pin(manifest: Manifest, tool: str, name: str, read_only: bool) -> 
     """Raises SourceFault where the manifest does not say what was granted."""
     pin = manifest.operations.get((tool, name))
     if pin is None:
-        raise SourceFault(f"{tool}.{name}: the manifest does not define it; compile the procedure again (aop compile)")
+        raise SourceFault("pin.none", tool=tool, name=name)
     if read_only and pin.effect != "read":
-        raise SourceFault(
-            f"{tool}.{name}: only reading was granted, but by the manifest it writes; compile the procedure again"
-        )
+        raise SourceFault("pin.writes", tool=tool, name=name)
     return pin
 
 

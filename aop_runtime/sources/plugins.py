@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Final
 
 from aop_runtime.declarations import Standard
+from aop_runtime.messages import Message
 from aop_runtime.plane.spec import Tool
 from aop_runtime.sources.plugin_check import checked
 from aop_runtime.sources.protocol import Grant, SourceFault
@@ -49,9 +50,10 @@ class PluginSource:
     async def tools(self, grant: Grant) -> Sequence[Tool]:
         """Raises SourceFault, which names the plug-in, and file and line where it failed."""
         if not isinstance(grant, Standard):
-            raise SourceFault(f"{grant.tool}: a plug-in provides standard tools")
+            raise SourceFault("plugin.no-standard", tool=grant.tool)
         file = self._file(grant.tool)
-        where = f"the plug-in {grant.tool!r}" if file is None else f"the plug-in {file}"
+        named = Message("plugin.named", tool=grant.tool)
+        where = named if file is None else Message("plugin.of-file", file=str(file))
         try:
             if grant.tool not in self._loaded:
                 self._loaded[grant.tool] = _function(grant.tool, file, where)
@@ -60,7 +62,10 @@ class PluginSource:
             raise
         except (Exception, SystemExit) as error:
             said = one_line(f"{type(error).__name__}: {error}", _SHOWN)
-            raise SourceFault(f"{where} failed{_place(error, file)}: {said}") from error
+            place = _place(error, file)
+            if place is None:
+                raise SourceFault("plugin.failed", where=where, said=said) from error
+            raise SourceFault("plugin.failed-at", where=where, place=place, said=said) from error
         return checked(made, grant, where)
 
     async def aclose(self) -> None:
@@ -74,17 +79,17 @@ class PluginSource:
         return path if path.is_file() else None
 
 
-def _function(tool: str, file: Path | None, where: str) -> Callable[[Standard], object]:
+def _function(tool: str, file: Path | None, where: Message) -> Callable[[Standard], object]:
     if file is None:
         found = list(entry_points(group=GROUP, name=tool))
         if len(found) > 1:
             packages = ", ".join(sorted(entry.dist.name if entry.dist is not None else entry.value for entry in found))
-            raise SourceFault(f"{where}: several packages provide it ({packages}); keep one")
+            raise SourceFault("plugin.several", where=where, packages=packages)
         loaded = found[0].load()
     else:
         loaded = getattr(_module(tool, file), FUNCTION, None)
     if not callable(loaded):
-        raise SourceFault(f"{where}: it has no function {FUNCTION}(grant)")
+        raise SourceFault("plugin.no-function", where=where, function=FUNCTION)
     function: Callable[[Standard], object] = loaded
     return function
 
@@ -92,7 +97,7 @@ def _function(tool: str, file: Path | None, where: str) -> Callable[[Standard], 
 def _module(tool: str, file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"aop_tools_{tool}", file)
     if spec is None or spec.loader is None:
-        raise SourceFault(f"{file}: cannot be loaded")
+        raise SourceFault("plugin.not-loaded", file=str(file))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
@@ -103,10 +108,10 @@ def _module(tool: str, file: Path) -> ModuleType:
     return module
 
 
-def _place(error: BaseException, file: Path | None) -> str:
+def _place(error: BaseException, file: Path | None) -> str | None:
     """Where it went wrong: in the plug-in's own file, or in what its package is made of."""
     if isinstance(error, SyntaxError) and error.filename is not None:
-        return f" at {error.filename}:{error.lineno}"
+        return f"{error.filename}:{error.lineno}"
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -114,4 +119,4 @@ def _place(error: BaseException, file: Path | None) -> str:
     ]
     own = [frame for frame in frames if file is not None and frame.filename == str(file)]
     last = (own or frames)[-1:]
-    return f" at {last[0].filename}:{last[0].lineno}" if last else ""
+    return f"{last[0].filename}:{last[0].lineno}" if last else None

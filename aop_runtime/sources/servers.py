@@ -21,7 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aop_runtime.declarations import Json
 from aop_runtime.faults import Fault
+from aop_runtime.forms import first
 from aop_runtime.manifest import ToolPin
+from aop_runtime.messages import Message, reason
 from aop_runtime.sources.protocol import SourceFault
 from aop_runtime.sources.redaction import Secrets
 
@@ -93,17 +95,17 @@ def read_servers(path: Path) -> dict[str, ServerEntry]:
     try:
         found = _File.model_validate(json.loads(_read(path), object_pairs_hook=_unique))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise ServersFault(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        where, problem = first(error)
+        raise ServersFault("servers.form", path=str(path), place=".".join(map(str, where)), problem=problem) from None
     except _Twice as error:
-        raise ServersFault(f"{path}: the key {error.args[0]!r} is there twice") from None
+        raise ServersFault("servers.twice", path=str(path), name=str(error.args[0])) from None
     except (ValueError, RecursionError):
-        raise ServersFault(f"{path}: not readable as JSON") from None
+        raise ServersFault("servers.json", path=str(path)) from None
     servers: dict[str, ServerEntry] = {}
     for name, entry in found.mcpServers.items():
         _check(path, name, entry)
         if fold(name) in servers:
-            raise ServersFault(f"{path}: mcpServers has {name!r} twice (names are compared without width and case)")
+            raise ServersFault("servers.same", path=str(path), name=name)
         servers[fold(name)] = entry
     return servers
 
@@ -124,28 +126,29 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 def _read(path: Path) -> bytes:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ServersFault(f"{path}: not a file")
+            raise ServersFault("servers.no-file", path=str(path))
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise ServersFault(f"{path}: {getattr(error, 'strerror', None) or 'no path'}") from error
+        why = reason(error) if isinstance(error, OSError) else Message("servers.no-path")
+        raise ServersFault("servers.unreadable", path=str(path), reason=why) from error
     if len(content) > MAX_BYTES:
-        raise ServersFault(f"{path}: larger than {MAX_BYTES} bytes")
+        raise ServersFault("servers.too-large", path=str(path), most=MAX_BYTES)
     return content
 
 
 def _check(path: Path, name: str, entry: ServerEntry) -> None:
     where = f"{path}: mcpServers.{name}"
     if not name.strip():
-        raise ServersFault(f"{path}: mcpServers has a server without a name")
+        raise ServersFault("servers.nameless", path=str(path))
     if (entry.command is None) == (entry.url is None):
-        raise ServersFault(f"{where}: give either a command or a url")
+        raise ServersFault("servers.either", where=where)
     for header in entry.headers:
         if not _HEADER.match(header):
-            raise ServersFault(f"{where}.headers: {header!r} is no name of a header")
+            raise ServersFault("servers.header", where=where, name=header)
     for variable in entry.env:
         if not variable or "=" in variable or "\0" in variable:
-            raise ServersFault(f"{where}.env: {variable!r} is no name of a variable")
+            raise ServersFault("servers.variable", where=where, name=variable)
 
 
 def configured(name: str, entry: ServerEntry, environment: Mapping[str, str]) -> Server:
@@ -154,13 +157,13 @@ def configured(name: str, entry: ServerEntry, environment: Mapping[str, str]) ->
     allowed = ("stdio",) if entry.url is None else _HTTP
     for kind in kinds:
         if kind not in allowed:
-            raise SourceFault(f"{name}: its transport {kind!r} is not supported; use {' or '.join(allowed[:1])}")
+            raise SourceFault("server.transport", name=name, kind=kind, known=allowed[0])
     given = entry.env if entry.url is None else entry.headers
     place = "env" if entry.url is None else "headers"
     filled = {key: _filled(name, f"{place}.{key}", value, environment) for key, value in given.items()}
     for key, value in filled.items():
         if "\0" in value or (place == "headers" and any(char in value for char in "\r\n")):
-            raise SourceFault(f"{name}: {place}.{key} holds a character that it cannot have")
+            raise SourceFault("server.character", name=name, place=f"{place}.{key}")
     secrets = Secrets(value for key, value in filled.items() if place == "headers" or _secret(key, given[key], value))
     if entry.url is not None:
         return Server(name, "http", url=_url(name, entry.url), headers=filled, secrets=secrets)
@@ -177,9 +180,9 @@ def _filled(name: str, where: str, value: str, environment: Mapping[str, str]) -
     def look_up(match: re.Match[str]) -> str:
         variable = match[1]
         if not _NAME.match(variable):
-            raise SourceFault(f"{name}: {where} refers to {variable[:80]!r}, which is no name of a variable")
+            raise SourceFault("server.variable-name", name=name, place=where, variable=variable[:80])
         if variable not in environment:
-            raise SourceFault(f"{name}: {where} needs the environment variable {variable}, which is not set")
+            raise SourceFault("server.variable-unset", name=name, place=where, variable=variable)
         return environment[variable]
 
     return _VARIABLE.sub(look_up, value)
@@ -189,7 +192,7 @@ def pinned(pin: ToolPin, environment: Mapping[str, str]) -> Server:
     """The server that the manifest names, with the credentials that it names. Raises SourceFault."""
     name, server = pin.tool, pin.server
     if server is None or (server.url is None) == (server.command is None):
-        raise SourceFault(f"{name}: neither the manifest nor an mcpServers file says where it is; add it to one")
+        raise SourceFault("server.nowhere", name=name)
     credentials = named_credentials(name, server.credentials, environment)
     secrets = Secrets(credentials.values())
     if server.command is not None:
@@ -203,7 +206,7 @@ def named_credentials(name: str, variables: tuple[str, ...], environment: Mappin
     """The values of the environment variables that hold a tool's credentials. Raises SourceFault."""
     missing = [variable for variable in variables if not environment.get(variable)]
     if missing:
-        raise SourceFault(f"{name}: its credentials are not set; set the environment variable {' and '.join(missing)}")
+        raise SourceFault("server.credentials", name=name, variables=", ".join(missing))
     return {variable: environment[variable] for variable in variables}
 
 
@@ -212,10 +215,10 @@ def bearer(name: str, credentials: Mapping[str, str]) -> dict[str, str]:
     if not credentials:
         return {}
     if len(credentials) > 1:
-        raise SourceFault(f"{name}: by HTTP it can have one credential, not {', '.join(credentials)}")
+        raise SourceFault("server.one-credential", name=name, variables=", ".join(credentials))
     ((variable, value),) = credentials.items()
     if not value.isascii() or not value.isprintable():
-        raise SourceFault(f"{name}: {variable} holds a character that a header cannot have")
+        raise SourceFault("server.header-value", name=name, variable=variable)
     return {"Authorization": f"Bearer {value}"}
 
 
@@ -236,9 +239,9 @@ def _url(name: str, url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise SourceFault(f"{name}: its address is no URL") from None
+        raise SourceFault("server.no-url", name=name) from None
     if not host or parts.scheme not in ("https", "http"):
-        raise SourceFault(f"{name}: its address must be an https URL")
+        raise SourceFault("server.https", name=name)
     if parts.scheme == "http" and not is_loopback(host):
-        raise SourceFault(f"{name}: its address must be https; plain http is for this machine only")
+        raise SourceFault("server.plain-http", name=name)
     return url

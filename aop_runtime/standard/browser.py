@@ -16,6 +16,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aop_runtime.declarations import Json, Standard
+from aop_runtime.messages import reason
 from aop_runtime.plane.context import ToolContext
 from aop_runtime.plane.envelope import Output, ToolFailure
 from aop_runtime.plane.spec import Tool, ToolSpec
@@ -60,19 +61,17 @@ class BrowserSource:
     async def tools(self, grant: Grant) -> Sequence[Tool]:
         """Raises SourceFault."""
         if not isinstance(grant, Standard):
-            raise SourceFault(f"{grant.tool}: not the standard tool {TOOL}")
+            raise SourceFault("browser.other-tool", tool=grant.tool, browser=TOOL)
         unknown = set(grant.options) - {"profile"}
         if unknown:
-            raise SourceFault(f"{TOOL}: it has no setting {', '.join(sorted(unknown))}")
+            raise SourceFault("browser.setting", tool=TOOL, names=", ".join(sorted(unknown)))
         words = set(grant.operations)
         server = self._server(grant.options.get("profile"))
         remote = self._pool.remote(server.name, lambda: server)
         first = await remote.first(TOOL)
         wanted = [name for name, word in OPERATIONS.items() if word in words and name in first]
         if not wanted:
-            raise SourceFault(
-                f"{TOOL}: its MCP server offers nothing of what was granted; use {PACKAGE} or one like it"
-            )
+            raise SourceFault("browser.nothing", tool=TOOL, package=PACKAGE)
         tools: list[Tool] = []
         for name in wanted:
             live = first[name]
@@ -102,7 +101,7 @@ class BrowserSource:
         server = configured(TOOL, self._entry, self._environment)
         if server.transport == "http":
             if profile is not None:
-                raise SourceFault(f"{TOOL}: a server by HTTP has one profile; a named one needs a server by command")
+                raise SourceFault("browser.one-profile", tool=TOOL)
             return server
         if self._scratch is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="aop-browser-", ignore_cleanup_errors=True)
@@ -120,15 +119,15 @@ def profile_folder(profiles: Path, name: str) -> Path:
     """A named profile's folder, made for its owner alone. Raises SourceFault for a name that may lead elsewhere."""
     plain = unicodedata.normalize("NFC", name)
     if not _PROFILE.match(plain) or plain.endswith("."):
-        raise SourceFault(f"{TOOL}: {one_line(name, 80)!r} cannot be a profile; use letters, digits, - and _")
+        raise SourceFault("browser.profile-name", tool=TOOL, name=one_line(name, 80))
     folder = profiles.absolute() / plain
     try:
         profiles.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         if folder.is_symlink() or not folder.is_dir():
-            raise SourceFault(f"{TOOL}: {folder} is no folder of a profile")
+            raise SourceFault("browser.no-profile", tool=TOOL, folder=str(folder))
     except OSError as error:
-        raise SourceFault(f"{TOOL}: {folder}: {error.strerror}") from error
+        raise SourceFault("browser.profile-folder", tool=TOOL, folder=str(folder), reason=reason(error)) from error
     return folder
 
 

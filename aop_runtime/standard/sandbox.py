@@ -17,6 +17,7 @@ from aop_runtime.confinement import bubblewrap, scratch
 from aop_runtime.confinement.process import Budget, Ended, Program, Reason, run
 from aop_runtime.confinement.usage import can_be_measured, usage
 from aop_runtime.declarations import Json, Standard
+from aop_runtime.messages import Message
 from aop_runtime.plane.context import ToolContext
 from aop_runtime.plane.envelope import Output, ToolFailure
 from aop_runtime.plane.spec import Tool, ToolSpec
@@ -65,9 +66,9 @@ class SandboxSource:
         """Raises SourceFault where this host cannot confine."""
         fault = await asyncio.to_thread(bubblewrap.fault)
         if fault is None and not can_be_measured():
-            fault = "the kernel does not tell the children of a process (CONFIG_PROC_CHILDREN)"
+            fault = Message("confine.children")
         if fault is not None:
-            raise SourceFault(f"{NAME}: it runs code only where it can confine it, and cannot here: {fault}")
+            raise SourceFault("sandbox.no-wall", tool=NAME, why=fault)
         return self.declared()
 
     def declared(self) -> tuple[Tool, ...]:

@@ -103,11 +103,11 @@ def _input(word: str | None) -> str:
         return word
     data = read_stdin() if word == "-" else read_file(word[1:])
     if len(data) > MAX_INPUT:
-        raise RunFault(f"{word}: {len(data)} bytes; the input has at most {MAX_INPUT}: attach it (--attach)")
+        raise RunFault("run.input-too-large", word=word, size=len(data), most=MAX_INPUT)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RunFault(f"{word}: not UTF-8: attach it (--attach)") from error
+        raise RunFault("run.input-not-utf8", word=word) from error
 
 
 def read_limits(words: Sequence[str]) -> dict[str, float]:

@@ -187,10 +187,10 @@ def test_a_model_that_cannot_be_used_ends_it(tmp_path: Path, two: Path) -> None:
         name = "x:y"
 
         def of(self, phase: str) -> Model:
-            raise ModelFault("the model 'x:y' cannot be used")
+            raise ModelFault("model.unusable", name="x:y", said="none")
 
     outcome = driven(started(tmp_path / "runs", two), Given(tmp_path / "log", Broken()))  # type: ignore[arg-type]
-    assert (outcome.status, outcome.message) == ("failed", "the model 'x:y' cannot be used")
+    assert (outcome.status, outcome.message) == ("failed", "the model 'x:y' cannot be used: none")
 
 
 def test_one_process_at_a_time(tmp_path: Path, two: Path) -> None:

@@ -33,9 +33,9 @@ HEAD = 'version: 1\nphases:\n  "1":\n'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"{HEAD}    - {{say: a}}\n    - {{says: b}}\n", "s.yaml:5: phases.1.1.says: Extra"),
+        (f"{HEAD}    - {{say: a}}\n    - {{says: b}}\n", "s.yaml:5: phases.1.1.says: nothing of this name"),
         (f"{HEAD}    - {{say: a}}\n    - calls:\n        - arguments: {{}}\n", "s.yaml:6: phases.1.1.calls.0.tool"),
-        (f"{HEAD}    - expect: a\n", "s.yaml:4: phases.1.0: Value error, a turn has say, calls, or both"),
+        (f"{HEAD}    - expect: a\n", "s.yaml:4: phases.1.0: a turn has say, calls, or both"),
         (f"{HEAD}    - {{say: a}}\n  2:\n    - {{say: b}}\n", "s.yaml:6: phases.2"),
         (f'{HEAD}    - {{say: a}}\n  "1": []\n', "s.yaml:5: the key '1' is there twice"),
         (f"{HEAD}    - calls: [{{tool: t, arguments: {{day: 2026-11-30}}}}]\n", "s.yaml:4: phases.1.0.calls"),

@@ -11,6 +11,7 @@ from aop_runtime.confinement import bubblewrap
 from aop_runtime.declarations import Handover, Mcp, Phase
 from aop_runtime.handover import deno
 from aop_runtime.handover.limits import BoxLimits
+from aop_runtime.messages import Message
 from aop_runtime.plane.registry import Registry
 from aop_runtime.plane.spec import Tool
 from aop_runtime.sources.protocol import SourceFault
@@ -93,8 +94,8 @@ def test_a_missing_deno_is_told_before_the_phase_begins(monkeypatch: pytest.Monk
 
 def test_a_required_second_wall_that_the_host_forbids_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it is only wished for, Deno's own wall is enough."""
-    monkeypatch.setattr(bubblewrap, "fault", lambda: "no user namespaces here")
-    with pytest.raises(SourceFault, match="no user namespaces here"):
+    monkeypatch.setattr(bubblewrap, "fault", lambda: Message("confine.processor"))
+    with pytest.raises(SourceFault, match="x86-64 and arm64 only"):
         _tools([], typescript(_TEXT), BoxLimits(second_wall="required"))
     assert _tools([], typescript(_TEXT), BoxLimits(second_wall="where possible"))
 

@@ -12,7 +12,7 @@ import pytest
 
 from aop_runtime.declarations import Json
 from aop_runtime.plane.context import ToolContext
-from aop_runtime.plane.dispatch import Plane
+from aop_runtime.plane.dispatch import Plane, SchemaFault
 from aop_runtime.plane.envelope import Envelope, Output, ToolFailure, Truncation
 from aop_runtime.plane.hooks import Block, Change, Hook, HookCall
 from aop_runtime.plane.memory_journal import MemoryJournal
@@ -21,7 +21,6 @@ from aop_runtime.plane.questions import Answer, Waiting
 from aop_runtime.plane.redaction import Redaction
 from aop_runtime.plane.shaping import for_model
 from aop_runtime.plane.spec import ToolCall
-from aop_runtime.plane.validation import UnusableSchema
 
 from .given import NO, YES, Ops, Somebody, plane, rules
 
@@ -512,5 +511,5 @@ def test_a_large_value_arrives_as_it_is() -> None:
 
 def test_a_schema_that_cannot_be_used_is_named() -> None:
     """Before anything is offered."""
-    with pytest.raises(UnusableSchema, match=r"crm\.find"):
+    with pytest.raises(SchemaFault, match=r"crm\.find"):
         plane([Ops().tool("find", input_schema={"type": "thing"})])

@@ -166,7 +166,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ("version: 2\n", ":1: version"),
         ("rules: []\n", "version"),
         ("version: 1\nrule: []\n", ":2: rule"),
-        ("version: 1\nrules:\n- ask: a\n- {allow: a, deny: b}\n", ":4: rules.1: Value error, a rule has exactly one"),
+        ("version: 1\nrules:\n- ask: a\n- {allow: a, deny: b}\n", ":4: rules.1: a rule has exactly one"),
         ("version: 1\nrules: [{when: {a: b}}]\n", "exactly one"),
         ("version: 1\nrules: [{allow: a, unless: b}]\n", "unless"),
         ("version: 1\nrules:\n- allow: a\n  allow: b\n", ":4: the key 'allow' is there twice"),

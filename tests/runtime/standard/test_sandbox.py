@@ -9,6 +9,7 @@ import pytest
 
 from aop_runtime.confinement import bubblewrap
 from aop_runtime.declarations import Standard
+from aop_runtime.messages import Message
 from aop_runtime.plane.envelope import Envelope, Output, ToolFailure
 from aop_runtime.plane.spec import ToolCall
 from aop_runtime.sources.protocol import SourceFault
@@ -150,7 +151,7 @@ def test_arguments_that_do_not_fit_run_nothing(tmp_path: Path, arguments: dict[s
 
 def test_where_the_host_cannot_confine_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     """It says why and what to do, and never runs code without the wall."""
-    monkeypatch.setattr(bubblewrap, "fault", lambda: "this host does not let bubblewrap confine; allow user namespaces")
+    monkeypatch.setattr(bubblewrap, "fault", lambda: Message("confine.forbidden", said="no"))
     with pytest.raises(SourceFault, match=r"sandbox: it runs code only where it can confine it.*allow user namespaces"):
         asyncio.run(SandboxSource().tools(_GRANT))
 
