@@ -12,8 +12,6 @@ QuestionKind = Literal["approval", "question", "outcome"]
 """`approval`: may this call be made? `question`: one that the procedure asks. `outcome`: was this write done, which was
 under way when the run broke off?"""
 
-Verdict = Literal["yes", "no", "text"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -32,7 +30,7 @@ class Question:
 class Answer:
     """`yes` and `no` answer an approval or an outcome, `text` a question. `text` beside `no` is its reason."""
 
-    verdict: Verdict
+    verdict: Literal["yes", "no", "text"]
     text: str = ""
     by: str = ""
 
