@@ -22,13 +22,6 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.md"))
 
-PAGE: dict[str, Any] = {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}
-BROWSER = [
-    {"name": "browser_navigate", "description": "Go to a page", "inputSchema": PAGE, "readOnly": True},
-    {"name": "browser_snapshot", "description": "See it", "inputSchema": {"type": "object"}, "readOnly": True},
-    {"name": "browser_click", "description": "Click", "inputSchema": {"type": "object"}, "readOnly": False},
-]
-
 
 class Office(NamedTuple):
     """The servers of a company."""
@@ -45,7 +38,7 @@ class Office(NamedTuple):
 def office() -> Iterator[Office]:
     with ExitStack() as stack:
         mcp = stack.enter_context(CatalogServer(["google_workspace", "slack", "exa", "bigquery"], "http"))
-        browser = stack.enter_context(CatalogServer(["browser"], operations={"browser": BROWSER}))
+        browser = stack.enter_context(CatalogServer(["browser"]))
         yield Office(mcp, browser, stack.enter_context(CatalogApi("freee")))
 
 

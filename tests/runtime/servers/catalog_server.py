@@ -9,14 +9,14 @@
         api.write_catalog(folder / "aop-catalog.yaml")  # the shipped entry, at this server's address
         environment["FREEE_ACCESS_TOKEN"] = api.token
 
-Both answer with `results.yaml` beside this file; `results` goes before it. `misbehave` and `behave` switch at once.
+Both answer as the servers of the examples do (`examples/server`); `results` goes before it. `misbehave` and `behave`
+switch at once.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -24,21 +24,14 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-import yaml
-
-from catalog.load import SHIPPED, load_catalog
-from catalog.model import Tool
-from catalog.snapshot import Catalog
+from examples.server.offered import Json, answers, listed, moved, routes
 
 HERE = Path(__file__).parent
 TOKEN = "t0ken-of-tests"  # noqa: S105 - of our own server
-
-Json = object
 
 
 @dataclass(frozen=True)
@@ -49,23 +42,6 @@ class Call:
     operation: str
     arguments: Mapping[str, Json]
     more: Mapping[str, Json] = field(default_factory=dict)
-
-
-@lru_cache(maxsize=1)
-def shipped() -> Catalog:
-    return load_catalog()
-
-
-def catalog_tool(name: str) -> Tool:
-    tool = shipped().tool(name)
-    assert tool is not None, name
-    return tool
-
-
-@lru_cache(maxsize=1)
-def canned() -> dict[str, dict[str, Json]]:
-    found: dict[str, dict[str, Json]] = yaml.safe_load((HERE / "results.yaml").read_text(encoding="utf-8"))
-    return found
 
 
 class _Process:
@@ -125,12 +101,12 @@ class _Process:
         path.write_text(json.dumps(written, ensure_ascii=False), encoding="utf-8")
         return path
 
-    def _start(self, script: str, *arguments: str) -> int:
-        """The port that it listens on."""
+    def _start(self, script: str, *arguments: str) -> str:
+        """The address that it listens on."""
         command = [sys.executable, str(HERE / script), *arguments]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL)
         assert self._process.stdout is not None
-        return int(self._process.stdout.readline())
+        return self._process.stdout.readline().strip()
 
 
 class CatalogServer(_Process):
@@ -151,10 +127,10 @@ class CatalogServer(_Process):
         self.tools = tuple(tools)
         self.transport = transport
         self._env = dict(env or {})
-        listed = {name: list((operations or {}).get(name) or _operations(catalog_tool(name))) for name in tools}
-        both = {name: {**canned().get(name, {}), **(results or {}).get(name, {})} for name in tools}
-        self._config = self._configure({"tools": listed, "results": both})
-        self._port = self._start("mcp_process.py", str(self._config), "http") if transport == "http" else 0
+        offered = {name: list((operations or {}).get(name) or listed(name)) for name in tools}
+        both = {name: {**answers().get(name, {}), **(results or {}).get(name, {})} for name in tools}
+        self._config = self._configure({"tools": offered, "results": both})
+        self._url = self._start("mcp_process.py", str(self._config), "http") if transport == "http" else ""
 
     def entries(self) -> dict[str, dict[str, Json]]:
         """For `mcpServers`."""
@@ -162,7 +138,7 @@ class CatalogServer(_Process):
 
     def entry(self, tool: str) -> dict[str, Json]:
         if self.transport == "http":
-            return {"type": "http", "url": f"http://127.0.0.1:{self._port}/{tool}/mcp"}
+            return {"type": "http", "url": f"{self._url}/{tool}/mcp"}
         script = str(HERE / "mcp_process.py")
         return {"command": sys.executable, "args": [script, str(self._config), "stdio", tool], "env": self._env}
 
@@ -178,37 +154,14 @@ class CatalogApi(_Process):
     def __init__(self, tool: str = "freee", results: Mapping[str, Json] | None = None, token: str = TOKEN) -> None:
         super().__init__()
         self.tool, self.token = tool, token
-        operations = []
-        for operation in catalog_tool(tool).operations or ():
-            definition = json.loads(operation.definition)
-            operations.append({"name": operation.name, "method": definition["method"], "path": definition["path"]})
-        both = {**canned().get(tool, {}), **(results or {})}
-        config = self._configure({"tool": tool, "operations": operations, "results": both, "token": token})
-        self.url = f"http://127.0.0.1:{self._start('http_process.py', str(config))}"
+        both = {**answers().get(tool, {}), **(results or {})}
+        config = self._configure({"tool": tool, "operations": list(routes(tool)), "results": both, "token": token})
+        self.url = self._start("http_process.py", str(config))
 
     def write_catalog(self, path: Path) -> Path:
         """An organisation's catalog: the shipped entry of the tool, at this server's address."""
-        text = (SHIPPED / f"{self.tool}.yaml").read_text(encoding="utf-8")
-        there = re.sub(r'(server: \{url: )"[^"]*"', lambda match: f'{match[1]}"{self.url}"', text)
-        assert there != text
-        path.write_text(there, encoding="utf-8")
+        path.write_text(moved(self.tool, self.url), encoding="utf-8")
         return path
-
-
-def _operations(tool: Tool) -> list[dict[str, Json]]:
-    listed = []
-    for operation in tool.operations or ():
-        definition = json.loads(operation.definition)
-        entry: dict[str, Json] = {
-            "name": operation.name,
-            "description": operation.description,
-            "inputSchema": json.loads(operation.schema) if operation.schema else {"type": "object"},
-            "readOnly": operation.effect == "read",
-        }
-        if "output_schema" in definition:
-            entry["outputSchema"] = definition["output_schema"]
-        listed.append(entry)
-    return listed
 
 
 def alive(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""An HTTP API process, `CONFIG`: the operations of one tool by method and path; it prints its port.
+"""An HTTP API process, `CONFIG`: the operations of one tool by method and path; it prints its address.
 
 It answers with canned results, refuses a wrong token, records every request, and misbehaves as a file says.
 """
@@ -8,18 +8,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
-import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
-import uvicorn
-from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+
+from examples.server.http_service import Asked, api, listen, refusal, success
+from examples.server.offered import answer
 
 CONFIG = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
 CALLS, CONTROL = Path(CONFIG["calls"]), Path(CONFIG["control"])
@@ -33,44 +30,25 @@ def record(**entry: object) -> None:
         os.fsync(file.fileno())
 
 
-def found(method: str, path: str) -> tuple[str, dict[str, str]] | None:
-    """The operation of a request, and its arguments in the path; a fixed segment goes before an argument."""
-    for operation in sorted(CONFIG["operations"], key=lambda entry: entry["path"].count("{")):
-        pattern = re.sub(r"\\\{([^{}]*)\\\}", r"(?P<\1>[^/]+)", re.escape(operation["path"]))
-        match = re.fullmatch(pattern, path)
-        if match is not None and operation["method"] == method:
-            return operation["name"], {name: unquote(value) for name, value in match.groupdict().items()}
-    return None
-
-
-async def serve(request: Request) -> Response:
-    raw = request.scope["raw_path"].decode()
-    if raw == "/moved":
-        record(operation="moved", arguments={}, path=raw)
+async def answering(asked: Asked) -> Response:
+    request, operation = asked.request, asked.operation
+    if asked.path == "/moved":
+        record(operation="moved", arguments={}, path=asked.path)
         return JSONResponse({"moved": True})
-    matched = found(request.method, raw)
-    operation, in_path = matched or ("", {})
-    body = await request.body()
     modes: dict[str, Any] = json.loads(CONTROL.read_text(encoding="utf-8"))["modes"]
     mode = str(modes.get(f"{TOOL}.{operation}") or modes.get(TOOL) or modes.get("*") or "")
-    query = {name: request.query_params.getlist(name) for name in request.query_params}
     record(
         operation=operation,
-        arguments={
-            **in_path,
-            **{k: v[0] if len(v) == 1 else v for k, v in query.items()},
-            **(json.loads(body or b"{}")),
-        },
+        arguments=asked.arguments,
         method=request.method,
-        path=raw,
-        query=query,
-        body=json.loads(body) if body else None,
+        path=asked.path,
+        query=asked.query,
+        body=asked.body,
         headers=dict(request.headers),
     )
-    if request.headers.get("authorization") != f"Bearer {CONFIG['token']}":
-        return JSONResponse({"message": "アクセストークンが不正です"}, 401)
-    if not operation:
-        return JSONResponse({"message": "no such path"}, 404)
+    refused = refusal(asked, CONFIG["token"])
+    if refused is not None:
+        return refused
     if mode == "hang":
         await asyncio.sleep(600)
     if mode == "die":
@@ -100,23 +78,13 @@ async def serve(request: Request) -> Response:
         status = int(mode[7:])
         text = {"errors": [], "message": f"だめでした {CONFIG['token']} " + "長" * 5_000}
         return JSONResponse(text, status, headers={"Retry-After": "9"} if status in (429, 503) else {})
-    result = CONFIG["results"].get(operation, {"ok": True, "operation": operation})
-    return JSONResponse(result, 201 if request.method == "POST" else 200)
+    return success(asked, answer(CONFIG["results"], operation))
 
 
-async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Every path comes here, one with line ends in it too, which a router would not match."""
-    response = await serve(Request(scope, receive))
-    await response(scope, receive, send)
-
-
-def main() -> None:
-    listening = socket.create_server(("127.0.0.1", 0))
-    sys.stdout.write(f"{listening.getsockname()[1]}\n")
+def started(url: str) -> None:
+    sys.stdout.write(f"{url}\n")
     sys.stdout.flush()
-    settings = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-    asyncio.run(uvicorn.Server(settings).serve([listening]))
 
 
 if __name__ == "__main__":
-    main()
+    listen(api(CONFIG["operations"], answering), started)

@@ -20,7 +20,8 @@ from aop_runtime.plane.spec import Tool
 from aop_runtime.sources.connectors import Connectors
 from aop_runtime.sources.limits import Limits
 from aop_runtime.sources.servers import ServerEntry, fold
-from tests.runtime.servers.catalog_server import CatalogServer, catalog_tool
+from examples.server.offered import shipped
+from tests.runtime.servers.catalog_server import CatalogServer
 
 QUICK = Limits(connect_s=8, message_bytes=1_000_000, flood_bytes=3_000_000)
 
@@ -28,7 +29,7 @@ QUICK = Limits(connect_s=8, message_bytes=1_000_000, flood_bytes=3_000_000)
 def pins(name: str, operations: Sequence[str] | None = None) -> list[OperationPin]:
     """The operations (all of them: None) of a shipped tool as `manifest.json` has them."""
     found = []
-    for operation in catalog_tool(name).operations or ():
+    for operation in shipped(name).operations or ():
         if operations is None or operation.name in operations:
             found.append(
                 OperationPin(
@@ -49,8 +50,8 @@ def manifest(tools: Sequence[str] = (), *extra: OperationPin, urls: Mapping[str,
     servers = {}
     for name in dict.fromkeys([*tools, *(pin.tool for pin in extra)]):
         known = name in tools
-        kind = catalog_tool(name).kind if known else "mcp"
-        server = json.loads(catalog_tool(name).definition).get("server") if known else None
+        kind = shipped(name).kind if known else "mcp"
+        server = json.loads(shipped(name).definition).get("server") if known else None
         if urls and name in urls:
             server = {**(server or {}), "url": urls[name]}
         servers[name] = ToolPin.model_validate({"tool": name, "kind": kind, "server": server})

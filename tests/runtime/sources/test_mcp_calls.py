@@ -15,7 +15,8 @@ from aop_runtime.manifest import Contract, OperationPin
 from aop_runtime.plane.envelope import ToolFailure
 from aop_runtime.sources.mcp import FROM_SERVER
 from aop_runtime.sources.protocol import SourceFault
-from tests.runtime.servers.catalog_server import CatalogServer, canned, catalog_tool, gone_within, processes_with
+from examples.server.offered import answers, shipped
+from tests.runtime.servers.catalog_server import CatalogServer, gone_within, processes_with
 from tests.runtime.sources.given import QUICK, Watched, call, connectors, failure, named, pins, run
 
 POST = "conversations_add_message"
@@ -43,8 +44,8 @@ def well_behaved(slack: CatalogServer) -> Iterator[None]:
 
 def test_canned_results_are_of_the_catalogs_operations() -> None:
     """A name that the catalog does not have would never be answered."""
-    for tool, results in canned().items():
-        known = {operation.name for operation in catalog_tool(tool).operations or ()}
+    for tool, results in answers().items():
+        known = {operation.name for operation in shipped(tool).operations or ()}
         assert set(results) <= known, tool
 
 
@@ -133,7 +134,7 @@ def test_unknown_operations_are_what_the_server_lists(slack: CatalogServer) -> N
         source = connectors(slack, known=False)
         everything = await source.tools(UNKNOWN)
         reading = await source.tools(Mcp("slack", read_only=True, operations=None))
-        known = catalog_tool("slack").operations or ()
+        known = shipped("slack").operations or ()
         assert {tool.spec.operation for tool in everything} == {operation.name for operation in known}
         assert {tool.spec.operation for tool in reading} == {one.name for one in known if one.effect == "read"}
         assert all(tool.spec.effect == "read" for tool in reading)
