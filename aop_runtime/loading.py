@@ -11,6 +11,7 @@ from aop_runtime.declarations import DeclarationError, Handover, Http, Json, Mcp
 from aop_runtime.faults import Fault
 from aop_runtime.messages import Message, reason
 
+MODULE: Final = "procedure.py"
 MAX_BYTES: Final = 64 * 1024 * 1024
 LAST_LINE: Final = 'if __name__ == "__main__": PROCEDURE.main()'
 _MADE: Final[dict[str, Callable[..., object]]] = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Final, Literal
+from typing import Final
 
+from aop_runtime.options import Format
 from aop_runtime.runs.events import (
     CallBegun,
     CallFinished,
@@ -23,8 +24,6 @@ from aop_runtime.runs.events import (
     RunStarted,
     RunWaiting,
 )
-
-Format = Literal["text", "jsonl"]
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "ja": {

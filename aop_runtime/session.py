@@ -6,48 +6,28 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from aop_runtime.engine.people import Terminal, write_answer
-from aop_runtime.engine.run import Outcome, pending, request_cancel, run
+from aop_runtime.engine.run import Outcome, pending, run
 from aop_runtime.engine.setup import equip
 from aop_runtime.loading import load_procedure
 from aop_runtime.manifest import read_manifest
+from aop_runtime.options import Format, RunOptions, Start, path_of, read_limits, runs_of
 from aop_runtime.plane.questions import Answer, Person, Question
-from aop_runtime.report import Format, Reporter, short, shown
+from aop_runtime.report import Reporter, short, shown
 from aop_runtime.runs.folder import Changes, Limits, Plan, RunFault, RunFolder, new_run_id
 from aop_runtime.runs.record import read_record
 from aop_runtime.terminal import Output, interactive
 
 FINISHED: Final = 0
 FAILED: Final = 1
-TROUBLE: Final = 2
 WAITING: Final = 3
 CANCELLED: Final = 4
 INTERRUPTED: Final = 130
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """What a run is started with. `compiled`: the folder of procedure.py and manifest.json. `library`: where those lie
-    that it may call."""
-
-    compiled: Path
-    runs: Path
-    input: str = ""
-    attachments: tuple[Path, ...] = ()
-    model: str = ""
-    script: Path | None = None
-    mcp_config: Path | None = None
-    permissions: Path | None = None
-    plugins: Path | None = None
-    library: Path | None = None
-    features: tuple[str, ...] = ()
-    limits: Limits = field(default_factory=Limits)
-    language: str = "ja"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,21 +156,15 @@ def answer_options(question: Question) -> str:
     return f"--approve {question.id} | --deny {question.id}"
 
 
-def resume(
-    folder: RunFolder,
-    answers: Mapping[str, Answer],
-    console: Console,
-    approved: Sequence[str] = (),
-    *,
-    model: str | None = None,
-    script: Path | None = None,
-    limits: Mapping[str, float] | None = None,
-) -> int:
+def resume(run_id: str, options: RunOptions, answers: Mapping[str, Answer], console: Console) -> int:
     """Give the answers, by the ids of their questions, and drive the run on. Raises Fault.
 
-    `model`, `script`, `limits`: in place of what it was started with, from now on.
+    Model, script and limits hold in place of what it was started with, from now on; the other options do not count.
     """
+    folder = RunFolder(runs_of(options.runs), run_id)
     folder.plan()
+    script = path_of("--script", options.script)
+    limits = read_limits(options.limit)
     asked = {question.id: (where, question) for where, question in pending(folder)}
     for identity, answer in answers.items():
         if identity not in asked:
@@ -200,16 +174,11 @@ def resume(
         write_answer(where.path, question, answer)
     plan = read_record(folder.path).changed(folder.plan())
     changes = Changes(
-        model="script" if script is not None else model,
+        model="script" if script is not None else options.model,
         script=_absolute(script),
         limits=None if not limits else Limits.model_validate({**plan.limits.model_dump(), **limits}),
     )
-    return drive(folder, console, approved, changes)
-
-
-def cancel(folder: RunFolder) -> None:
-    """Raises Fault."""
-    request_cancel(folder)
+    return drive(folder, console, options.allow, changes)
 
 
 def shown_run(folder: RunFolder, console: Console) -> None:

@@ -23,7 +23,6 @@ LANGUAGE_VARIABLE: Final = "AOP_LANG"
 ORG_VARIABLE: Final = "AOP_CATALOG_ORG"
 DEFAULT_OUT: Final = "build"
 DEFAULT_STORE: Final = ".aop"
-DEFAULT_RUNS: Final = ".aop/runs"
 
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 REUSES: Final[tuple[Reuse, ...]] = get_args(Reuse)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -14,7 +14,10 @@ from cli.arguments import one_of, read_lang
 from cli.run_extra import run_extra
 from cli.trouble import Trouble
 
-FORMATS: Final = ("text", "jsonl")
+if TYPE_CHECKING:
+    from aop_runtime.options import Format
+
+FORMATS: Final[tuple[Format, ...]] = ("text", "jsonl")
 
 
 def _many(flag: str, metavar: str, text: str) -> list[str] | None:
@@ -22,8 +25,8 @@ def _many(flag: str, metavar: str, text: str) -> list[str] | None:
     return found
 
 
-def _is_jsonl(word: str | None) -> bool:
-    return one_of("--format", word, FORMATS, "text") == "jsonl"
+def _format(word: str | None) -> Format:
+    return one_of("--format", word, FORMATS, "text")
 
 
 def run_command(shared: Shared) -> Callable[..., int]:
@@ -58,49 +61,35 @@ def run_command(shared: Shared) -> Callable[..., int]:
         format: str | None = shared.choice("--format", FORMATS, "format"),
         lang: str | None = shared.language,
     ) -> int:
+        from aop_runtime.options import RunOptions
+
+        options = RunOptions(
+            input=input,
+            attach=tuple(attach or ()),
+            model=model,
+            script=script,
+            mcp_config=mcp_config,
+            permissions=permissions,
+            plugins=plugins,
+            feature=tuple(feature or ()),
+            allow=tuple(allow or ()),
+            limit=tuple(limit or ()),
+            library=library,
+            runs=runs,
+            dry_run=dry_run,
+            format=_format(format),
+            lang=read_lang(lang),
+        )
         if resume is not None:
             with run_extra():
                 from cli.commands.runs import run_resume
 
-            return run_resume(
-                resume,
-                runs,
-                read_lang(lang),
-                approve=(),
-                deny=(),
-                answer=(),
-                allow=tuple(allow or ()),
-                model=model,
-                script=script,
-                limits=limit or (),
-                jsonl=_is_jsonl(format),
-            )
+            return run_resume(resume, options)
         if target is None:
             raise Trouble("usage.missing", name="DOCUMENT|PROCEDURE")
-        from cli.commands.run import RunWords, run
+        from cli.commands.run import Target, run
 
-        return run(
-            RunWords(
-                target=target,
-                input=input,
-                attach=tuple(attach or ()),
-                model=model,
-                script=script,
-                mcp_config=mcp_config,
-                permissions=permissions,
-                plugins=plugins,
-                features=tuple(feature or ()),
-                approve=tuple(allow or ()),
-                limits=tuple(limit or ()),
-                catalog=tuple(catalog or ()),
-                org=tuple(org or ()),
-                runs=runs,
-                library=library,
-                lang=lang,
-                jsonl=_is_jsonl(format),
-                dry_run=dry_run,
-            )
-        )
+        return run(Target(target, catalog or (), org or ()), options)
 
     return command
 
@@ -129,7 +118,7 @@ def _list_command(shared: Shared) -> Callable[..., int]:
     ) -> int:
         from cli.commands.runs_list import run_list
 
-        return run_list(runs, read_lang(lang), jsonl=_is_jsonl(format))
+        return run_list(runs, read_lang(lang), jsonl=_format(format) == "jsonl")
 
     return command
 
@@ -145,7 +134,7 @@ def _show_command(shared: Shared) -> Callable[..., int]:
         with run_extra():
             from cli.commands.runs import run_show
 
-        return run_show(run, runs, read_lang(lang), jsonl=_is_jsonl(format))
+        return run_show(run, runs, read_lang(lang), jsonl=_format(format) == "jsonl")
 
     return command
 
@@ -173,20 +162,18 @@ def _resume_command(shared: Shared) -> Callable[..., int]:
     ) -> int:
         with run_extra():
             from cli.commands.runs import run_resume
+        from aop_runtime.options import RunOptions
 
-        return run_resume(
-            run,
-            runs,
-            read_lang(lang),
-            approve=approve or (),
-            deny=deny or (),
-            answer=answer or (),
-            allow=allow or (),
+        options = RunOptions(
             model=model,
             script=script,
-            limits=limit or (),
-            jsonl=_is_jsonl(format),
+            allow=tuple(allow or ()),
+            limit=tuple(limit or ()),
+            runs=runs,
+            format=_format(format),
+            lang=read_lang(lang),
         )
+        return run_resume(run, options, approve=approve or (), deny=deny or (), answer=answer or ())
 
     return command
 

@@ -99,8 +99,14 @@ TEXTS: Final[Mapping[str, str]] = {
     "--dry-run で内容だけを見てください",
     "run.edited": "{folder}: procedure.py が manifest.json と合わず、書き換えられています。aop compile で作り直して"
     "ください",
-    "run.input-too-large": "{word}: {size} バイトあります。入力は {most} バイトまでです。--attach で渡してください",
-    "run.input-not-utf8": "{word}: UTF-8 ではありません。--attach で渡してください",
+    "option.empty": "{option} の値が空です。値を書くか、{option} を外してください",
+    "option.limit": "「{word}」は上限として読めません。名前=数 と書いてください。名前は {known} です",
+    "option.other-module": "{path}: コンパイルした手順は {name} という名前のファイルです。aop compile で作ってください",
+    "option.input-too-large": "{word}: {most} バイトを超えています。入力はそこまでです。--attach で渡してください",
+    "option.input-not-utf8": "{word}: UTF-8 ではありません。--attach で渡してください",
+    "option.input-closed": "標準入力が閉じられているので、- を読めません",
+    "option.input-no-file": "{word}: ファイルではありません",
+    "option.input-unreadable": "{word}: {reason}",
     "run.not-installed": "{package} がインストールされていません。実行には extra の run が必要です: "
     "pip install 'aop[run]'",
     "run.no-id": "「{run}」は実行の ID ではありません。ID は aop runs list で分かります",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -14,147 +12,80 @@ from typing import Final, NamedTuple
 
 from aop_runtime.engine.dry_run import shown
 from aop_runtime.engine.library import by_document, compiled_folder
-from aop_runtime.loading import load_procedure
-from aop_runtime.runs.folder import MAX_INPUT, Limits, RunFault
+from aop_runtime.loading import MODULE, load_procedure
+from aop_runtime.options import RunOptions, folder_of, permissions_of, servers_of, start_of
 from cli import streams
-from cli.arguments import DEFAULT_RUNS, Words, read_lang, read_options, read_path
+from cli.arguments import Words, read_options
 from cli.commands.compile import run as compile_documents
 from cli.exits import FAILED, OK
-from cli.reading import read_file, read_stdin
+from cli.reading import read_file
 from cli.run_extra import run_extra
 from cli.trouble import Trouble
 
 BUILT: Final = Path(".aop/built")
-PERMISSIONS: Final = Path(".aop/permissions.yaml")
-SERVERS: Final = Path("mcp.json")
-
-_COUNT: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
-_SECONDS: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,3})?", re.ASCII)
 
 
-class RunWords(NamedTuple):
-    """What `aop run` was given, as written."""
+class Target(NamedTuple):
+    """What is run: a document, a compiled module, or its folder; and what documents are compiled with."""
 
-    target: str
-    input: str | None = None
-    attach: tuple[str, ...] = ()
-    model: str | None = None
-    script: str | None = None
-    mcp_config: str | None = None
-    permissions: str | None = None
-    plugins: str | None = None
-    features: tuple[str, ...] = ()
-    approve: tuple[str, ...] = ()
-    limits: tuple[str, ...] = ()
-    catalog: tuple[str, ...] = ()
-    org: tuple[str, ...] = ()
-    runs: str | None = None
-    library: str | None = None
-    lang: str | None = None
-    jsonl: bool = False
-    dry_run: bool = False
+    path: str
+    catalog: Sequence[str] = ()
+    org: Sequence[str] = ()
 
 
-def run(words: RunWords) -> int:
+def run(target: Target, options: RunOptions) -> int:
     """Raises Trouble, and what `cli.main` puts into words."""
-    lang = read_lang(words.lang)
-    permissions = _file("--permissions", words.permissions, PERMISSIONS)
-    servers = _file("--mcp-config", words.mcp_config, SERVERS)
+    permissions, servers = permissions_of(options), servers_of(options)
     # The servers that a run reaches are tools of the document that is run, whether they were named or found.
-    compiled, library = _compiled(words._replace(mcp_config=None if servers is None else str(servers)))
-    if compiled is None:
+    found = _compiled(target, options._replace(mcp_config=None if servers is None else str(servers)))
+    if found is None:
         return FAILED
-    if words.dry_run:
-        streams.emit(f"{shown(compiled, permissions, lang, as_json=words.jsonl)}\n")
+    compiled, library = found
+    if options.dry_run:
+        text = shown(compiled, permissions, options.lang, as_json=options.format == "jsonl")
+        streams.emit(f"{text}\n")
         return OK
     # The engine brings pydantic-ai and mcp: a dry run, and every other command, must not pay for them.
     with run_extra():
-        from aop_runtime.session import Start, start, terminal_console  # noqa: PLC0415
+        from aop_runtime.session import start, terminal_console  # noqa: PLC0415
 
-    given = Start(
-        compiled=compiled,
-        runs=Path(words.runs or DEFAULT_RUNS),
-        input=_input(words.input),
-        attachments=tuple(map(Path, words.attach)),
-        model=words.model or os.environ.get("AOP_MODEL", ""),
-        script=read_path("--script", words.script),
-        mcp_config=servers,
-        permissions=permissions,
-        plugins=read_path("--plugins", words.plugins),
-        library=library,
-        features=words.features,
-        limits=Limits.model_validate(read_limits(words.limits)),
-        language=lang,
-    )
-    return start(given, terminal_console("jsonl" if words.jsonl else "text", lang), words.approve)
+    given = start_of(options, compiled, library)
+    return start(given, terminal_console(options.format, options.lang), options.allow)
 
 
-def _file(option: str, word: str | None, default: Path) -> Path | None:
-    """The one that is named, else the one that lies where such files lie. Raises Trouble for an empty word."""
-    named = read_path(option, word)
-    return named if named is not None else default if default.is_file() else None
-
-
-def _input(word: str | None) -> str:
-    """Text as it is, `@FILE`, or `-` for standard input."""
-    if word is None:
-        return ""
-    if word != "-" and not word.startswith("@"):
-        return word
-    data = read_stdin() if word == "-" else read_file(word[1:])
-    if len(data) > MAX_INPUT:
-        raise RunFault("run.input-too-large", word=word, size=len(data), most=MAX_INPUT)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RunFault("run.input-not-utf8", word=word) from error
-
-
-def read_limits(words: Sequence[str]) -> dict[str, float]:
-    """`NAME=N`, each. Raises Trouble."""
-    fields: dict[str, float] = {}
-    for word in words:
-        name, found, value = word.partition("=")
-        digits = _SECONDS if name == "seconds" else _COUNT
-        if name not in Limits.model_fields or not found or digits.fullmatch(value) is None:
-            raise Trouble("usage.limit", word=word, known=", ".join(Limits.model_fields))
-        fields[name] = float(value)
-    return fields
-
-
-def _compiled(words: RunWords) -> tuple[Path | None, Path]:
+def _compiled(target: Target, options: RunOptions) -> tuple[Path, Path] | None:
     """The folder of the compiled target and the one of all that it may call. None: it has errors, which are shown."""
-    target = Path(words.target)
-    if target.is_dir() and (target / "procedure.py").is_file():
-        return target, Path(words.library or target.parent)
-    if target.suffix == ".py":
-        return target.parent, Path(words.library or target.parent.parent)
-    if target.is_dir():
-        raise Trouble("discover.not-a-document", path=words.target)
-    if not _compile(words, words.target):
-        return None, BUILT
-    document = sha256(read_file(words.target)).hexdigest()
-    compiled = by_document(BUILT, document)
+    path = Path(target.path)
+    if path.is_dir() and (path / MODULE).is_file():
+        return path, path.resolve().parent
+    if path.suffix == ".py":
+        compiled = folder_of(path)
+        return compiled, compiled.parent
+    if path.is_dir():
+        raise Trouble("discover.not-a-document", path=target.path)
+    if not _compile(target, options, target.path):
+        return None
+    compiled = by_document(BUILT, sha256(read_file(target.path)).hexdigest())
     for name in _missing(compiled):
         # What it calls lies in its folder; documents with errors there are no matter to it.
-        _compile(words, str(target.parent), quiet=True)
+        _compile(target, options, str(path.parent), quiet=True)
         compiled_folder(BUILT, name)
-    return compiled, Path(words.library or BUILT)
+    return compiled, BUILT
 
 
 def _missing(compiled: Path) -> list[str]:
     """What a procedure calls, of which nothing up to date can be known: it is compiled again, which costs little."""
-    return [phase.calls for phase in load_procedure(compiled / "procedure.py").phases if phase.calls is not None]
+    return [phase.calls for phase in load_procedure(compiled / MODULE).phases if phase.calls is not None]
 
 
-def _compile(words: RunWords, document: str, *, quiet: bool = False) -> bool:
+def _compile(target: Target, options: RunOptions, documents: str, *, quiet: bool = False) -> bool:
     given = Words(
-        documents=(document,),
+        documents=(documents,),
         out=str(BUILT),
-        catalog=words.catalog,
-        org=words.org,
-        mcp_config=words.mcp_config,
-        lang=words.lang,
+        catalog=tuple(target.catalog),
+        org=tuple(target.org),
+        mcp_config=options.mcp_config,
+        lang=options.lang,
     )
     said = io.StringIO()
     with redirect_stdout(said):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
+from aop_runtime.options import runs_of
 from aop_runtime.runs.listing import listed
 from cli import streams
-from cli.arguments import DEFAULT_RUNS
 from cli.exits import OK
 from cli.messages import say
 from pipeline.diagnostics.lang import Lang
 
 
 def run_list(runs: str | None, lang: Lang, *, jsonl: bool) -> int:
-    found = listed(Path(runs or DEFAULT_RUNS))
+    found = listed(runs_of(runs))
     if jsonl:
         for entry in found:
             streams.emit(f"{json.dumps(entry, ensure_ascii=False)}\n")

@@ -85,7 +85,6 @@ TEXTS: Final[dict[str, str]] = {
     # ------------------------------------------------------------------------------------------------ usage
     "usage.choice": "{option} does not take `{value}`. It takes: {choices}.",
     "usage.empty": "The value of {option} is empty. Give one, or leave {option} out.",
-    "usage.limit": "`{word}` is no limit. Write it as NAME=N; the names are {known}.",
     "usage.answer": "`{word}` is no answer. Write it as QUESTION=TEXT.",
     "usage.size": "`{value}` is no size for {option}. Write it as 1048576, 500KB or 1MiB.",
     "usage.count": "`{value}` is no whole number from 1 to {most} for {option}.",

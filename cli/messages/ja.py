@@ -85,7 +85,6 @@ TEXTS: Final[dict[str, str]] = {
     # ------------------------------------------------------------------------------------------------ usage
     "usage.choice": "{option} に「{value}」は指定できません。指定できるのは {choices} です。",
     "usage.empty": "{option} の値が空です。値を書くか、{option} を外してください。",
-    "usage.limit": "「{word}」は上限として読めません。名前=数 と書いてください。名前は {known} です。",
     "usage.answer": "「{word}」は答えとして読めません。質問の ID=答え と書いてください。",
     "usage.size": "{option} の「{value}」を大きさとして読めません。1048576、500KB、1MiB のように書いてください。",
     "usage.count": "{option} の「{value}」は 1 から {most} までの整数ではありません。",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +65,48 @@ def test_an_edited_module_is_not_run(module: Path) -> None:
     ran = python(module, "--script", "script.yaml")
     assert ran.returncode == 2
     assert "manifest.json" in ran.stderr
+
+
+def test_it_takes_the_options_of_the_command_and_what_lies_where_it_is_run(
+    module: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`aop run` has those of compiling beside them. The rules of the folder hold in both."""
+    own = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", python(module, "--help").stdout, re.M))
+    main(["run", "--help"])
+    command = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", capsys.readouterr().out, re.M))
+    assert own - {"--describe"} == command - {"--catalog", "--org"}
+    assert len(own) > 15
+    rules = module.parents[2] / ".aop" / "permissions.yaml"
+    rules.write_text("version: 2\n", encoding="utf-8")
+    refused = python(module, "--dry-run")
+    assert (refused.returncode, ".aop/permissions.yaml" in refused.stderr) == (2, True)
+
+
+def test_a_module_of_another_name_is_refused(module: Path) -> None:
+    """The manifest beside it is not its own; the module that it is of would be run in its place."""
+    other = module.with_name("other.py")
+    other.write_text("nothing of ours", encoding="utf-8")
+    assert main(["run", str(other), "--dry-run"]) == 2
+    module.replace(other)
+    assert python(other, "--dry-run").returncode == 2
+
+
+def test_a_run_goes_on_by_the_module_too(module: Path) -> None:
+    """With another script and other limits, as by `aop run --resume`."""
+    Path("empty.yaml").write_text("version: 1\nphases: {}\n", encoding="utf-8")
+    Path("asked.txt").write_text("りんごは三つのうちいくつ", encoding="utf-8")
+    given = ("--limit", "requests=1", "--input", "@asked.txt")
+    assert python(module, "--script", "empty.yaml", *given).returncode == 1
+    (run,) = [path.name for path in Path(".aop/runs").iterdir()]
+    assert "requests" in python(module, "--resume", run, "--script", "script.yaml", "--limit", "requests=0").stdout
+    ended = python(module, "--resume", run, "--script", "script.yaml", "--limit", "requests=2")
+    assert (ended.returncode, ended.stdout.rstrip().endswith("一、二、三")) == (0, True)
+
+
+@pytest.mark.parametrize("given", [("--limit", "wishes=3"), ("--input", "@none.txt"), ("--input", "@.")])
+def test_an_option_that_cannot_be_read_is_one_sentence(module: Path, given: tuple[str, str]) -> None:
+    """Status 2, and nothing is recorded."""
+    ran = python(module, "--script", "script.yaml", *given)
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (2, 1)
+    assert given[1].removeprefix("@") in ran.stderr
+    assert not (module.parents[2] / ".aop" / "runs").exists()

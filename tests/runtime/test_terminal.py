@@ -71,7 +71,9 @@ class Session:
         deadline = time.monotonic() + 10
         while self.process.poll() is None and time.monotonic() < deadline:
             self._read()
-        return self.process.wait(1)
+        status = self.process.wait(1)
+        self._read()  # what it said last
+        return status
 
     def _read(self) -> None:
         os.set_blocking(self._ours, False)
