@@ -11,7 +11,7 @@ Each is a pointer whose name is computed from the document's id and the sequence
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from pipeline.stores.protocol import Store
@@ -119,6 +119,16 @@ class Archive:
 
     def outcome(self, document: str, sequence: int) -> Outcome | None:
         return self._get(_outcome_name(document, sequence), Outcome)
+
+    def saves(self, sequences: Mapping[str, int]) -> dict[str, Save]:
+        """Those that exist, by document."""
+        names = {_save_name(document, sequence): document for document, sequence in sequences.items()}
+        return {names[name]: save for name, save in self._many(list(names), Save).items()}
+
+    def outcomes(self, sequences: Mapping[str, int]) -> dict[str, Outcome]:
+        """Those that exist, by document."""
+        names = {_outcome_name(document, sequence): document for document, sequence in sequences.items()}
+        return {names[name]: outcome for name, outcome in self._many(list(names), Outcome).items()}
 
     # --------------------------------------------------------------------------------------------- published
 

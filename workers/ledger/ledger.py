@@ -22,6 +22,7 @@ from workers.ledger.records import (
     Begun,
     Document,
     Event,
+    Facts,
     Job,
     JobClass,
     Lease,
@@ -40,13 +41,14 @@ from workers.ledger.records import (
     document_of,
     job_of,
     row_of,
+    row_text,
 )
 
 SCHEMA_VERSION: Final = 2
 """Of the keys and fields that `lua/keys.lua` describes. Raised when a process of the earlier version would misread."""
 
 _LUA: Final = Path(__file__).parent / "lua"
-_REBUILDS: Final = frozenset({"open", "restore", "index"})
+_REBUILDS: Final = frozenset({"open", "restore", "restore_dead"})
 """The scripts by which reindex makes a new ledger; all others want one that is open."""
 
 
@@ -91,15 +93,46 @@ class Ledger:
     def open(self, *, fresh: bool = False) -> None:
         """Check the layout. `fresh`: make a ledger where there is none, which is right only while the store holds no
         document (`workers.intake.open_installation`). Raises LedgerLost, LedgerVersion."""
-        key = f"{self._prefix}:meta"
-        found = cast("str | None", self._client.hget(key, "schema"))
+        found = cast("str | None", self._client.hget(f"{self._prefix}:meta", "schema"))
         if found is None and fresh:
-            self._client.hsetnx(key, "rebuild", new_id())
-            self._finish_opening(cast("str | None", self._client.hget(key, "rebuild")) or "")
+            self.end_rebuild(self.begin_rebuild())
         elif found is None:
             raise LedgerLost(self._prefix)
         elif found != str(SCHEMA_VERSION):
             raise self._other_version(found)
+
+    # --------------------------------------------------------------------------------------------- rebuilding
+
+    def begin_rebuild(self) -> str:
+        """A name for the new ledger, the same for all who make it at once; "" where there is a ledger already. Until
+        `end_rebuild` all but `restore` and `restore_dead` raise LedgerLost, and those, too, if Redis is wiped again.
+        Raises LedgerVersion."""
+        key = f"{self._prefix}:meta"
+        try:
+            self.open()
+        except LedgerLost:
+            self._client.hsetnx(key, "rebuild", new_id())
+            return cast("str | None", self._client.hget(key, "rebuild")) or ""
+        return ""
+
+    def restore(self, document: str, facts: Facts, rebuild: str = "") -> tuple[bool, int]:
+        """Add what the ledger lacks. Returns whether the newest save got its job again, and the sequence of the newest
+        accepted save as the ledger now has it. On a living ledger nothing else changes."""
+        timing = self.timing
+        numbers = (timing.quiet, timing.longest_wait, timing.keep_job)
+        answer, accepted = self._run("restore", (rebuild, document, json.dumps(facts, ensure_ascii=False)), numbers)
+        return answer == "made", int(accepted or 0)
+
+    def restore_dead(self, job: Job, rebuild: str = "") -> bool:
+        """Put a dead job back, from its first stage on. False: the ledger has the job."""
+        order = (str(job.sequence), str(job.round), job.job_class, job.action)
+        texts = (rebuild, job.id, job.document, *order, job.source, job.revision, job.trace, job.cause)
+        return bool(self._run_number("restore_dead", texts, (job.ended_ms or 0,)))
+
+    def end_rebuild(self, rebuild: str) -> None:
+        """The new ledger is whole, and opens."""
+        if rebuild:
+            self._run_number("open", (rebuild, secrets.token_hex(8)))
 
     # ---------------------------------------------------------------------------------------------- saves
 
@@ -141,6 +174,15 @@ class Ledger:
             return cast("NotRecompiled", answer)
         return Message(message[0], cast("Stage", message[1]), cast("JobClass", message[2]))
 
+    def feed(self, bulk: str, window: int, later_ms: int, keep_ms: int, jobs: Sequence[str]) -> list[Message]:
+        """Begin the next documents of a recompile, at most one for each of the ids `jobs`, while fewer than `window`
+        bulk jobs are under way; one whose job waits or runs comes `later_ms` later. The caller sends the messages."""
+        found = self._run("feed", (bulk, str(window), str(later_ms), str(keep_ms), *jobs))
+        return [
+            Message(job, cast("Stage", stage), cast("JobClass", job_class))
+            for job, stage, job_class, _ in _in_fours(found)
+        ]
+
     def claim(self, most: int = 100) -> list[Message]:
         """Begin the jobs of documents whose quiet time is over. The caller sends the messages."""
         found = self._run("claim", (), (most, self.timing.patience))
@@ -181,6 +223,12 @@ class Ledger:
         numbers = (delay_ms, timing.most_attempts, timing.keep_job)
         return self._run("release", (lease.job.id, lease.token, cause), numbers)[0] == "dead"
 
+    def hand_back(self, lease: Lease) -> Message | None:
+        """The worker is asked to end: the attempt does not count, and the caller sends the message that has another
+        worker run the stage. None: the lease is lost."""
+        answer = self._run("hand_back", (lease.job.id, lease.token))
+        return Message(lease.job.id, lease.stage, cast("JobClass", answer[1])) if answer[0] == "sent" else None
+
     # ------------------------------------------------------------------------------------------ what was lost
 
     def reconcile(self, most: int = 100) -> list[tuple[Message, str]]:
@@ -216,7 +264,8 @@ class Ledger:
 
     def index(self, document: str, sequence: int, name: str, calls: Sequence[str]) -> bool:
         """Put the document's row into the project. True: its name or calls changed. A newer save's row stays."""
-        return self._index(document, Row(sequence, name, tuple(calls)), "")
+        row = row_text(Row(sequence, name, tuple(calls)))
+        return bool(self._run_number("index", (document, str(sequence), row)))
 
     def forget(self, document: str, sequence: int) -> bool:
         """The save with this sequence retires the document: take its row out. False: there was none, or a newer."""
@@ -302,13 +351,6 @@ class Ledger:
             for _, entries in streams
             for entry, fields in entries
         ]
-
-    def _finish_opening(self, rebuild: str) -> None:
-        self._run_number("open", (rebuild, secrets.token_hex(8)))
-
-    def _index(self, document: str, row: Row, rebuild: str) -> bool:
-        text = json.dumps([row.sequence, row.name, list(row.calls)], ensure_ascii=False, separators=(",", ":"))
-        return bool(self._run_number("index", (rebuild, document, str(row.sequence), text)))
 
     def _other_version(self, found: str) -> LedgerVersion:
         return LedgerVersion(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, TypedDict, cast, get_args
 
 Stage = Literal["parse", "resolve", "generate", "verify"]
 JobClass = Literal["interactive", "bulk"]
@@ -147,6 +147,53 @@ class Project(NamedTuple):
     rows: Mapping[str, Row]
 
 
+class SeenRevision(TypedDict):
+    """The newest revision of a source that the store holds, and the save that brought it."""
+
+    source: str
+    revision: str
+    rank: str
+    sequence: int
+    job: str
+
+
+class OnceKey(TypedDict):
+    """An idempotency key, the job that answered it, and how much longer to know it."""
+
+    key: str
+    job: str
+    keep_ms: int
+
+
+class Facts(TypedDict):
+    """What the store says of a document, for a ledger that may lack it. 0 and "" where there is nothing.
+
+    `sequence`: the greatest of all saves; `accepted`: of the newest that counts, with its `action`, when it came, and
+    its `job`, `source`, `revision` and `trace` where it has no outcome yet. `ended`: what `state` speaks of. `row`:
+    of the index, as JSON. `forgotten`: the newest sequence that retired the document.
+    """
+
+    sequence: int
+    round: int
+    accepted: int
+    accepted_ms: int
+    action: Action
+    job: str
+    source: str
+    revision: str
+    trace: str
+    published: int
+    published_round: int
+    published_job: str
+    ended: int
+    ended_round: int
+    state: DocumentState | Literal[""]
+    forgotten: int
+    row: str
+    revisions: list[SeenRevision]
+    once: list[OnceKey]
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """`id`: the stream's, for resuming after it. `detail`: a stage, or JSON where the job ended."""
@@ -172,6 +219,11 @@ class LedgerVersion(Exception):
 
 class LedgerCorrupt(Exception):
     """A record is not what this version writes. The message names key and field."""
+
+
+def row_text(row: Row) -> str:
+    """Equal rows are written alike: the ledger compares texts."""
+    return json.dumps([row.sequence, row.name, list(row.calls)], ensure_ascii=False, separators=(",", ":"))
 
 
 def row_of(identity: str, text: str) -> Row:

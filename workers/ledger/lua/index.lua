@@ -1,6 +1,6 @@
--- The project's row of a document. ARGV: rebuild ("" none), document, sequence, row (JSON [sequence, name, [calls]])
+-- The project's row of a document. ARGV: document, sequence, row (JSON [sequence, name, [calls]])
 -- Returns 1: its name or calls changed | 0: they did not, or a newer save's row is there.
-local document, sequence, row = unpack(ARGV, 2, 4)
+local document, sequence, row = unpack(ARGV, 1, 3)
 if number((read(doc_key(document), 'forgotten'))) >= number(sequence) then return 0 end
 local found = redis.call('HGET', P .. ':index', document)
 if found == row then return 0 end

@@ -44,7 +44,16 @@
 -- P:totals           hash    succeeded, failed, superseded, dead, expired:STAGE: how many ever, for the exporter
 -- P:index            hash    document id -> JSON [sequence, name, [calls]]: the project
 -- P:index-version    string  how often a name or calls in it have changed
--- P:bulk:ID          hash    of a recompile; started, succeeded, failed, superseded, dead: how many of its jobs
+-- P:bulk:ID          hash    of a recompile; state: running | paused | cancelled, total: of documents, catalog, scope (JSON),
+--                            by (who), created_ms; started, succeeded, failed, superseded, dead: how many of its jobs;
+--                            skipped: documents that were gone when their turn came
+-- P:bulk:ID:todo     zset    document id by the time, ms, when it may be compiled again (0: at once)
+-- P:bulk:ID:results  hash    document id -> job id and outcome, separated by a blank
+-- P:bulks            zset    id of a recompile by the time when it was begun, ms
+-- P:plan:TOKEN       string  JSON of a plan that waits for its token; expires
+-- P:planned:TOKEN    string  id of the recompile that a token has begun; expires
+-- P:stale            hash    document id -> JSON of the reasons why its published procedure is not what a compile makes
+-- P:offer            string  token of the plan that the newest catalog offers; expires
 -- P:bulk-inflight    set     the jobs of class bulk that have not ended
 -- P:rate:KEY         string  the time, ms, when the bucket of KEY will be full again; expires then
 -- Kept by others: P:catalog, the digest of the current catalog.
@@ -147,6 +156,8 @@ local function finish(job, outcome, detail, keep_ms, now, recorded)
   redis.call('HINCRBY', P .. ':totals', outcome, 1)
   redis.call('SREM', P .. ':bulk-inflight', job)
   count_bulk(bulk, outcome, 1)
+  if bulk ~= '' then redis.call('HSET', bulk_key(bulk) .. ':results', document, job .. ' ' .. outcome) end
+  if outcome == 'succeeded' or outcome == 'failed' then redis.call('HDEL', P .. ':stale', document) end
   emit(job, document, outcome, detail)
   if recorded then
     redis.call('ZREM', P .. ':unrecorded', job)
@@ -174,6 +185,25 @@ local function make_job(job, document, sequence, round, class, action, source, r
     'action', action, 'source', source, 'revision', revision, 'bulk', bulk, 'trace', trace, 'state', 'queued',
     'stage', action == 'retire' and 'verify' or 'parse', 'attempts', 0, 'total_attempts', 0, 'token', '',
     'superseded', '', 'created_ms', integer(now))
+end
+
+-- The newest accepted save of a document is compiled again, now. See recompile.lua.
+local function compile_again(document, job, class, bulk, trace)
+  local doc = doc_key(document)
+  local newest, action, waiting, running = read(doc, 'accepted', 'action', 'waiting', 'running')
+  if newest == '' or action == 'retire' then return {'unknown'} end
+  if waiting ~= '' or running ~= '' then return {'busy'} end
+  local now = now_ms()
+  local round = integer(redis.call('HINCRBY', doc, 'round', 1))
+  make_job(job, document, newest, round, class, action, '', '', bulk, trace, now)
+  redis.call('HSET', job_key(job), 'claimed_ms', integer(now))
+  redis.call('HSET', doc, 'running', job)
+  if class == 'bulk' then redis.call('SADD', P .. ':bulk-inflight', job) end
+  if bulk ~= '' then redis.call('HINCRBY', bulk_key(bulk), 'started', 1) end
+  emit(job, document, 'accepted', newest)
+  enqueue(job, 'parse', now)
+  emit(job, document, 'claimed', 'parse')
+  return {'sent', job, 'parse', class}
 end
 
 -- Takes a document's waiting job out of its turn, for the save with this sequence, which gets it (`wait_turn`).
