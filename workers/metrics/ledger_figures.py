@@ -13,10 +13,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from redis import Redis
 
 from workers.ledger.ledger import Ledger
-from workers.ledger.records import CLASSES, STAGES
+from workers.ledger.records import STAGES
 from workers.pulse import Consumers
+from workers.queues import QUEUES, queue_key
 
-QUEUES: Final = tuple(f"{stage}.{job_class}" for stage in STAGES for job_class in CLASSES)
 _MOST_MESSAGES: Final = 1_000
 """So many of the oldest waiting messages are looked at for the oldest of each queue."""
 _DOCUMENTS_S: Final = 30.0
@@ -65,7 +65,7 @@ class LedgerFigures:
     def _queues(self) -> Iterator[Metric]:
         pipe = self.redis.pipeline(transaction=False)
         for queue in QUEUES:
-            pipe.llen(queue)
+            pipe.llen(queue_key(self.prefix, queue))
         depth = GaugeMetricFamily("aop_queue_depth", "Messages in each queue", labels=("queue",))
         for queue, length in zip(QUEUES, cast("list[int]", pipe.execute()), strict=True):
             depth.add_metric((queue,), length)

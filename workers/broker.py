@@ -1,0 +1,170 @@
+"""The broker's transport, with every message checked before Celery sees it.
+
+What is not a message of ours is dropped and counted: the ledger knows what is to be done, so no message is worth a
+worker. Celery itself would end for some of them: what is no JSON, or lacks a field, raises in the middle of its loop.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from kombu.transport.redis import Channel, SentinelChannel, SentinelTransport, Transport
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from workers.ledger.records import STAGES
+from workers.logs import get_logger
+from workers.queues import stage_of_task
+
+MAX_BODY: Final = 16_384
+"""Bytes of a message's body; ours have about a hundred."""
+MAX_WAIT: Final = timedelta(hours=1)
+"""For how long a message may ask to be put off."""
+
+Fault = Literal["malformed", "unknown-task"]
+
+_log = get_logger(__name__)
+
+
+class _Closed(BaseModel):
+    """Fields that this version does not know are ignored: another version may send them."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+
+class _Headers(_Closed):
+    """Celery's, of protocol 2. What would make a worker do more than run the task is refused."""
+
+    task: Annotated[str, Field(max_length=255)]
+    id: Annotated[str, Field(min_length=1, max_length=255)]
+    eta: Annotated[str, Field(max_length=64)] | None = None
+    expires: None = None
+    group: None = None
+    stamped_headers: None = None
+    timelimit: tuple[None, None] | None = None
+    retries: Annotated[int, Field(ge=0, le=1_000)] = 0
+
+
+class _Properties(_Closed):
+    delivery_tag: Annotated[str, Field(min_length=1, max_length=255)]
+    body_encoding: Literal["base64"]
+    delivery_info: dict[str, object]
+
+
+class _Envelope(_Closed):
+    body: Annotated[str, Field(max_length=MAX_BODY * 4 // 3 + 4)]
+    content_type: Annotated[Literal["application/json"], Field(alias="content-type")]
+    content_encoding: Annotated[Literal["utf-8"], Field(alias="content-encoding")]
+    headers: _Headers
+    properties: _Properties
+
+
+class _Embed(_Closed):
+    callbacks: None = None
+    errbacks: None = None
+    chain: None = None
+    chord: None = None
+
+
+class _Body(_Closed):
+    """Celery's list of three. More arguments may come from another version."""
+
+    args: Annotated[list[object], Field(min_length=1, max_length=16)]
+    kwargs: dict[str, object]
+    embed: _Embed
+
+
+class _Job(_Closed):
+    job: Annotated[str, Field(pattern=r"^[0-9a-f]{27}$")]
+
+
+def fault_of(message: object, queue: str) -> tuple[Fault, str] | None:
+    """What is wrong with a message in that queue, and in words; None: it is one of ours."""
+    try:
+        envelope = _Envelope.model_validate(message)
+        stage = stage_of_task(envelope.headers.task)
+        if stage is None:
+            return "unknown-task", f"there is no task {envelope.headers.task[:80]!r}"
+        if queue.partition(".")[0] != stage:
+            return "unknown-task", f"{envelope.headers.task} is not taken from the queue {queue}"
+        decoded = json.loads(base64.b64decode(envelope.body, validate=True))
+        if not isinstance(decoded, list) or len(decoded) != 3:
+            return "malformed", "the body is not a list of arguments, options and what follows"
+        args, kwargs, embed = decoded
+        body = _Body.model_validate({"args": args, "kwargs": kwargs, "embed": embed or {}})
+        _Job.model_validate({"job": body.args[0]})
+        return _fault_of_time(envelope.headers.eta)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        return "malformed", f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except (binascii.Error, UnicodeDecodeError, RecursionError, ValueError) as error:
+        return "malformed", str(error)
+
+
+def _fault_of_time(eta: str | None) -> tuple[Fault, str] | None:
+    if eta is None:
+        return None
+    when = datetime.fromisoformat(eta)
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    if when - datetime.now(UTC) > MAX_WAIT:
+        return "malformed", f"it asks to be put off until {eta}"
+    return None
+
+
+def refuse(fault: Fault, queue: str, problem: str) -> None:
+    """Dropped: nothing of it is shown, it may hold anything."""
+    from workers.metrics import metrics  # noqa: PLC0415 - the folder of metrics is chosen before the first import
+
+    metrics.messages_refused.labels(fault).inc()
+    _log.warning("message refused", reason=fault, queue=queue, problem=problem)
+
+
+class _CheckedChannel:
+    """Mixed into kombu's: what cannot even be decoded is dropped."""
+
+    def _brpop_read(self, **options: object) -> object:
+        try:
+            return super()._brpop_read(**options)  # type: ignore[misc]  # of the class that this is mixed into
+        except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+            # Of decoding it: kombu's decoder takes JSON with marks for dates and numbers, which fail each in its way.
+            refuse("malformed", "", f"{type(error).__name__}: not a message")
+            return True
+
+
+class _CheckedTransport:
+    """Mixed into kombu's."""
+
+    _callbacks: dict[str, Callable[[object], object]]
+
+    def _deliver(self, message: object, queue: str) -> None:
+        if queue.partition(".")[0] in STAGES:
+            found = fault_of(message, queue)
+            if found is not None:
+                refuse(found[0], queue, found[1])
+                return
+        super()._deliver(message, queue)  # type: ignore[misc]  # of the class that this is mixed into
+
+
+class CheckedChannel(_CheckedChannel, Channel):
+    """Of one Redis."""
+
+
+class CheckedTransport(_CheckedTransport, Transport):
+    """Of one Redis."""
+
+    Channel = CheckedChannel
+
+
+class CheckedSentinelChannel(_CheckedChannel, SentinelChannel):
+    """Of a Redis that a Sentinel names."""
+
+
+class CheckedSentinelTransport(_CheckedTransport, SentinelTransport):
+    """Of a Redis that a Sentinel names."""
+
+    Channel = CheckedSentinelChannel
