@@ -1,0 +1,79 @@
+"""Plans with their tokens, and the recompiles that a token begins."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from workers.bulk.plan import Plan, Planner
+from workers.bulk.scope import Scope
+from workers.ledger.ledger import Ledger
+from workers.ledger.recompiles import Recompiles
+
+
+class PlanUnknown(Exception):
+    """No plan has that token: it was never given, or an hour has passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """`identity`: of the recompile that runs."""
+
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Nothing runs: the catalog is another one, or it would be more work. The new plan and its token."""
+
+    plan: Plan
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """May raise StoreError, RedisError, LedgerLost. `planner`: makes one with what is current now."""
+
+    ledger: Ledger
+    recompiles: Recompiles
+    planner: Callable[[], Planner]
+
+    def plan(self, scope: Scope, may: Callable[[str], bool]) -> tuple[Plan, str]:
+        """The plan and the token that runs it. `may`: whether who asks may read that document."""
+        plan = self.planner().plan(scope, self.ledger.documents(), may)
+        token = secrets.token_urlsafe(24)
+        self.recompiles.keep_plan(token, plan.model_dump_json())
+        return plan, token
+
+    def run(self, token: str, may: Callable[[str], bool], by: str) -> Begun | Changed:
+        """Run what was planned, if it still is that and no more. The same token again: the same recompile.
+
+        Raises PlanUnknown.
+        """
+        begun = self.recompiles.begun_with(token)
+        if begun is not None:
+            return Begun(begun)
+        kept = self.recompiles.plan(token)
+        if kept is None:
+            raise PlanUnknown
+        try:
+            before = Plan.model_validate_json(kept)
+        except ValidationError:
+            raise PlanUnknown from None  # another version's
+        now = self.planner().plan(before.scope, self.ledger.documents(), may)
+        if now.grew(before):
+            fresh = secrets.token_urlsafe(24)
+            self.recompiles.keep_plan(fresh, now.model_dump_json())
+            return Changed(now, fresh)
+        documents = [found.document for found in now.documents]
+        return Begun(self.recompiles.begin(token, documents, before.scope.text, now.catalog, by))
+
+    def offer(self) -> tuple[Plan, str]:
+        """What the current catalog makes stale: marked, and offered as a plan."""
+        plan, token = self.plan(Scope(stale=True), lambda _: True)
+        self.recompiles.mark_stale({found.document: found.reasons for found in plan.documents})
+        self.recompiles.offer(token)
+        return plan, token
