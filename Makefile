@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help examples runtime test lint types imports nightly reference browser bench pictures lock clean
+.PHONY: help examples demo runtime test lint types imports nightly reference browser bench pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -53,6 +53,11 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 
 examples: $(VENV)/.run ## set up, and compile the example procedures into build/
 	$(BIN)/aop compile examples/*.md
+
+EXAMPLE ?= onboarding
+
+demo: $(VENV)/.runtime ## run an example to its result: no network, no key, no server but its own (EXAMPLE=onboarding)
+	PATH="$(CURDIR)/$(BIN):$$PATH" aop run examples/$(EXAMPLE).md --script examples/scripts/$(EXAMPLE).yaml --mcp-config examples/mcp.json --allow '*'
 
 runtime: $(VENV)/.runtime ## set up what aop run needs, models of every provider that is tested included
 

@@ -20,6 +20,7 @@ from tests.runtime.servers.catalog_server import TOKEN, CatalogApi, CatalogServe
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
+REQUEST = EXAMPLES / "scripts" / "依頼書.txt"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.md"))
 
 
@@ -94,9 +95,8 @@ def test_an_example_runs_to_its_result(
     name: str, here: Path, office: Office, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Stopping at each write and question until somebody answers, in another invocation; each write happens once."""
-    (here / "依頼書.txt").write_text("競合: 株式会社ゼットソフト\n", encoding="utf-8")
     script = str(EXAMPLES / "scripts" / f"{name}.yaml")
-    command = ["run", f"examples/{name}.md", "--script", script, "--attach", "依頼書.txt", "--format", "jsonl"]
+    command = ["run", f"examples/{name}.md", "--script", script, "--attach", str(REQUEST), "--format", "jsonl"]
     status = main(command)
     said = events(capfd.readouterr().out)
     run = said[0]["run"]
