@@ -11,17 +11,24 @@ from aop_runtime.declarations import Json
 LONGEST_VALUE: Final = 100_000
 """Code points of one value."""
 
+LONGEST_TEXT: Final = 4_000_000
+"""Code points of a text with its values: a placeholder may stand in it a hundred thousand times."""
+
 
 def substitute(text: str, values: Mapping[str, str]) -> str:
     """`text` with each placeholder replaced by its value as it is, with no quoting; all else stays.
 
     One pass from left to right, at each place the longest placeholder that stands there: what a value brings along is
-    never taken for a placeholder.
+    never taken for a placeholder. Raises ValueError where it would become longer than `LONGEST_TEXT`.
     """
     if not values:
         return text
     longest_first = sorted(values, key=lambda mark: (-len(mark), mark))
-    return re.sub("|".join(map(re.escape, longest_first)), lambda found: values[found[0]], text)
+    pattern = re.compile("|".join(map(re.escape, longest_first)))
+    grows = sum(len(values[found[0]]) - len(found[0]) for found in pattern.finditer(text))
+    if grows > 0 and len(text) + grows > LONGEST_TEXT:
+        raise ValueError(f"with these values the text has {len(text) + grows} characters: at most {LONGEST_TEXT}")
+    return pattern.sub(lambda found: values[found[0]], text)
 
 
 def argument_names(placeholders: Sequence[str]) -> dict[str, str]:

@@ -185,6 +185,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "schema.deep": "nested too deeply",
     "schema.no-json": "it holds what JSON cannot",
     "schema.elsewhere": "it refers to what is not in it",
+    "schema.nowhere": "it refers to a place in it that holds no schema",
     "schema.circle": "it goes round in a circle",
     "server.transport": "{name}: its transport {kind!r} is not supported; use {known}",
     "server.character": "{name}: {place} holds a character that it cannot have",

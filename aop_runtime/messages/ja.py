@@ -189,6 +189,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "schema.deep": "入れ子が深すぎます",
     "schema.no-json": "JSON にできないものが入っています",
     "schema.elsewhere": "中にないものを参照しています",
+    "schema.nowhere": "参照先が中にありますが、スキーマではありません",
     "schema.circle": "参照が輪になっています",
     "server.transport": "{name}: 通信方式「{kind}」には対応していません。{known} を使ってください",
     "server.character": "{name}: {place} に使えない文字があります",

@@ -12,6 +12,9 @@ from aop_runtime.declarations import Json
 MAX_BYTES: Final = 2 * 1024 * 1024
 MAX_DEPTH: Final = 64
 
+_WRITTEN_OUT: Final = 1e21
+"""From here on JavaScript, too, writes whole numbers with an exponent."""
+
 
 class UnreadableArguments(ValueError):
     """They are no JSON object, or one that is not accepted. The message says what to send instead."""
@@ -58,10 +61,11 @@ def _constant(name: str) -> NoReturn:
 
 
 def _float(text: str) -> float:
+    """1.0 is 1: rules compare what is written, and a model must not write its way around one."""
     number = float(text)
     if not math.isfinite(number):
         raise UnreadableArguments("the arguments hold a number that is too large")
-    return number
+    return int(number) if number.is_integer() and abs(number) < _WRITTEN_OUT else number
 
 
 def _int(text: str) -> int:

@@ -24,6 +24,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 from jsonschema.validators import Draft202012Validator, extend
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from aop_runtime.declarations import Json
 from aop_runtime.plane.patterns import LONGEST_SEARCH_S, occurs
@@ -41,6 +42,10 @@ hands them over."""
 
 class OutOfTime(Exception):
     """The budget is used up before the value was judged."""
+
+
+class NoSchema(ValueError):
+    """A schema leads to a place in itself that holds no schema, which only a value that goes there shows."""
 
 
 class _Budget:
@@ -80,11 +85,17 @@ def evaluator(schema: Mapping[str, Json], dialect: type[Validator] = Draft202012
 def errors(validator: Validator, value: Json, most: int, budget_s: float = BUDGET_S) -> list[ValidationError]:
     """The first ones. `budget_s`: of the processor.
 
-    Raises OutOfTime, Unresolvable, and RecursionError where a schema goes round in a circle.
+    Raises OutOfTime, Unresolvable, NoSchema, and RecursionError where a schema goes round in a circle.
     """
     token = _budget.set(_Budget(budget_s))
     try:
         return list(islice(validator.iter_errors(value), most))
+    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
+        # A `$ref` may lead to `required`, `examples` or a word that nobody knows: no check of the whole looks there,
+        # and the library takes what it finds there for a schema.
+        if isinstance(error, Unresolvable):
+            raise
+        raise NoSchema("it refers to a place that holds no schema") from error
     finally:
         _budget.reset(token)
 

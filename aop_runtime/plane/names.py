@@ -40,10 +40,14 @@ def _composed(tool: Tool, used: set[str]) -> str:
     name = _UNFIT.sub("_", plain).strip("_-")
     if not name[:1].isalpha():
         name = f"tool_{name}"
-    if name != plain or len(name) > LONGEST or name in used:
-        identity = f"{spec.tool}\0{spec.operation}\0{spec.name}\0{bool(tool.inner)}"
-        digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        name = f"{name[: LONGEST - 9].rstrip('_-')}_{digest}"
-    if name in used:
-        raise ValueError(f"the tools of a phase have {spec.address!r} twice")
-    return name
+    if name == plain and len(name) <= LONGEST and name not in used:
+        return name
+    head = name[: LONGEST - 9].rstrip("_-")
+    identity = f"{spec.tool}\0{spec.operation}\0{spec.name}\0{bool(tool.inner)}"
+    for count in range(len(used) + 1):
+        # A server can call an operation what another one of its own will be called.
+        told = identity if count == 0 else f"{identity}\0{count}"
+        name = f"{head}_{sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+        if name not in used:
+            return name
+    raise AssertionError("unreachable: there are more names than tools")

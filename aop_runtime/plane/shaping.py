@@ -17,6 +17,9 @@ from aop_runtime.plane.envelope import CallError, Envelope, Output, Truncation
 MOST_OWN: Final = 100_000
 """Code points: what a handler has shortened itself is left as it is up to here."""
 
+MOST_LEVELS: Final = 200
+"""Of a structured result: with a little around it, a record of it can still be written and read again."""
+
 MOST_MESSAGE: Final = 4_000
 MOST_DETAILS: Final = 20_000
 MOST_WARNINGS: Final = 20
@@ -34,16 +37,35 @@ def checked(output: object) -> Output:
         raise TypeError("the content and the warnings of an output are texts")
     if not isinstance(output.truncation, Truncation | None):
         raise TypeError("the truncation of an output is a Truncation, or None")
-    if output.structured is not None:
-        try:
-            json.dumps(output.structured, allow_nan=False)
-        except ValueError:
-            return replace(
-                output,
-                structured=_finite(output.structured),
-                warnings=(*output.warnings, "numbers that JSON does not have are given as texts"),
-            )
-    return output
+    if output.structured is None:
+        return output
+    try:
+        json.dumps(output.structured, allow_nan=False)
+    except ValueError:
+        output = replace(
+            output,
+            structured=_finite(output.structured),
+            warnings=(*output.warnings, "numbers that JSON does not have are given as texts"),
+        )
+    if _levels(output.structured) <= MOST_LEVELS:
+        return output
+    return replace(
+        output,
+        content=output.content or json.dumps(output.structured, ensure_ascii=False),
+        structured=None,
+        warnings=(*output.warnings, f"nested deeper than {MOST_LEVELS} levels: given as text only"),
+    )
+
+
+def _levels(value: Json) -> int:
+    """Of nesting, without recursion."""
+    deepest, waiting = 0, [(value, 1)]
+    while waiting:
+        current, level = waiting.pop()
+        deepest = max(deepest, level)
+        inner = current.values() if isinstance(current, dict) else current if isinstance(current, list | tuple) else ()
+        waiting += [(entry, level + 1) for entry in inner]
+    return deepest
 
 
 def _finite(value: Json) -> Json:

@@ -12,7 +12,7 @@ from referencing.exceptions import Unresolvable
 
 from aop_runtime.declarations import Json
 from aop_runtime.messages import Message, Worded
-from aop_runtime.plane.bounded import BUDGET_S, OutOfTime, errors, evaluator, unknown_fields
+from aop_runtime.plane.bounded import BUDGET_S, NoSchema, OutOfTime, errors, evaluator, unknown_fields
 from aop_runtime.plane.schemas import TooDeep, closed
 
 MOST_FAULTS: Final = 10
@@ -50,6 +50,8 @@ class ArgumentValidator:
             found = errors(self._validator, dict(arguments), MOST_FAULTS, self._budget_s)
         except Unresolvable as error:
             raise UnusableSchema(Message("schema.elsewhere")) from error
+        except NoSchema as error:
+            raise UnusableSchema(Message("schema.nowhere")) from error
         except RecursionError as error:
             raise UnusableSchema(Message("schema.circle")) from error
         except OutOfTime:

@@ -174,6 +174,7 @@ KNOWN: Final = frozenset(
 
 def read_event(value: object) -> Event | None:
     """None: an event of a later version. Raises pydantic.ValidationError."""
-    if isinstance(value, dict) and value.get("event") not in KNOWN and isinstance(value.get("event"), str):
+    kind = value.get("event") if isinstance(value, dict) else None
+    if isinstance(kind, str) and kind not in KNOWN:
         return None
     return _ADAPTER.validate_python(value)

@@ -64,7 +64,7 @@ def retry_after(header: str | None) -> dict[str, Json]:
         return {"retry_after_s": min(int(value[:9]), _LONGEST_WAIT_S)}
     try:
         when = parsedate_to_datetime(value[:64])
-    except ValueError:
+    except (ValueError, OverflowError):
         return {}
     seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime.now(UTC)
     return {"retry_after_s": max(0, min(int(seconds.total_seconds()) + 1, _LONGEST_WAIT_S))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 from collections.abc import Mapping
 from typing import Final
@@ -25,6 +26,12 @@ from aop_runtime.sources.words import one_line
 
 _REDIRECTS: Final = 3
 _SUCCESS: Final = range(200, 300)
+_CHARSETS: Final = frozenset(
+    ("ascii", "utf-8", "utf-16", "utf-16-le", "utf-16-be", "iso8859-1", "iso8859-2", "iso8859-15", "cp1251", "cp1252",
+     "shift_jis", "cp932", "euc_jp", "iso2022_jp", "gb18030", "gbk", "gb2312", "big5", "euc_kr", "koi8-r")
+)  # fmt: skip
+"""As Python calls them."""
+
 _REDIRECT: Final = (301, 302, 303, 307, 308)
 
 
@@ -119,11 +126,11 @@ class Api:
         if _is_json(response):
             try:
                 value: Json = self._secrets.hide_json(json.loads(response.content))
+                return value, json.dumps(value, ensure_ascii=False), ()
             except (ValueError, RecursionError):
-                return None, self._secrets.hide(response.text), ()
-            return value, json.dumps(value, ensure_ascii=False), ()
+                return None, self._secrets.hide(_text(response)), ()
         if not response.content or kind.startswith("text/"):
-            return None, self._secrets.hide(response.text), ()
+            return None, self._secrets.hide(_text(response)), ()
         shown = f"[{one_line(kind or 'unknown', 80)}, {len(response.content)} bytes]"
         return None, shown, ("the answer was left out: only text is handed on",)
 
@@ -138,6 +145,16 @@ class Api:
             value, text, _ = self._body(response)
             said += f" {one_line(_message(value) or text, self._limits.words)}"
         return failures.answered(spec.address, code, said, details, unknown_outcome=unknown)
+
+
+def _text(response: httpx2.Response) -> str:
+    """In the encoding that it names, where that is one of texts. Python knows more by name: some of them unpack, and
+    one takes hours for what a server may send."""
+    try:
+        codec = codecs.lookup(response.charset_encoding or "utf-8").name
+    except (LookupError, ValueError):
+        codec = "utf-8"
+    return response.content.decode(codec if codec in _CHARSETS else "utf-8", "replace")
 
 
 def _is_json(response: httpx2.Response) -> bool:

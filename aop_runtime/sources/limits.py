@@ -14,6 +14,10 @@ class Limits:
     connect_s: float = 30.0
     message_bytes: int = 8 * 1024 * 1024
     flood_bytes: int = 32 * 1024 * 1024
+    messages: int = 100_000
+    """Of a server on a connection, between two answers."""
+    requests: int = 1_000
+    """Of a server to us, between two answers: each takes a reply of ours."""
     pages: int = 100
     operations: int = 1_000
     listed_bytes: int = 16 * 1024 * 1024

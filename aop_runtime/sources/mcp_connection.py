@@ -8,6 +8,7 @@ could ask of us.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ from aop_runtime.declarations import Json
 from aop_runtime.messages import Message, Worded, reason
 from aop_runtime.sources.http_guard import EXCHANGE, Exchange, Guard
 from aop_runtime.sources.limits import Limits
+from aop_runtime.sources.mcp_counted import counted
 from aop_runtime.sources.mcp_flow import Flow
 from aop_runtime.sources.mcp_logging import quiet
 from aop_runtime.sources.mcp_stdio import stdio_transport
@@ -190,10 +192,16 @@ class Connection:
     async def _pages(self, client: Client) -> tuple[LiveOperation, ...]:
         found: list[LiveOperation] = []
         seen: set[str] = set()
+        listed = 0
         cursor: str | None = None
         for _ in range(self._limits.pages):
             page = await client.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
             for tool in page.tools:
+                # Page by page: many of them would fill the memory before the last one has come.
+                size = len(json.dumps([tool.description, tool.input_schema, tool.output_schema]))
+                listed += size
+                if size > self._limits.operation_bytes or listed > self._limits.listed_bytes:
+                    raise Nonsense(Message("list.too-large", name=one_line(tool.name, 80)))
                 hints = tool.annotations
                 found.append(
                     LiveOperation(
@@ -293,9 +301,8 @@ class _Link:
         timeout = asyncio.timeout(limits.connect_s)
         async with timeout:
             if server.transport == "stdio":
-                client = Client(
-                    stdio_transport(server, self._flow, self._watchdog), cache=None, message_handler=self._heard
-                )
+                pipes = stdio_transport(server, self._flow, self._watchdog)
+                client = Client(counted(pipes, self._flow), cache=None, message_handler=self._heard)
                 async with client:
                     timeout.reschedule(None)
                     yield client
@@ -309,7 +316,8 @@ class _Link:
                 )
                 token = EXCHANGE.set(self._exchange)
                 try:
-                    async with Client(transport, cache=None, message_handler=self._heard) as client:
+                    over_http = Client(counted(transport, self._flow), cache=None, message_handler=self._heard)
+                    async with over_http as client:
                         timeout.reschedule(None)
                         yield client
                 finally:

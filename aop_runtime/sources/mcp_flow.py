@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId
+
 from aop_runtime.messages import Message
 from aop_runtime.sources.limits import Limits
 
@@ -19,7 +21,8 @@ class Flow:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._said = 0
+        self._said = self._messages = self._requests = 0
+        self._waiting: set[RequestId] = set()
         self._heard = b""
         self.lost = False
         self.fault: Message | None = None
@@ -35,9 +38,28 @@ class Flow:
         if size > self._limits.message_bytes:
             self.refuse(Message("connection.message-too-large", most=self._limits.message_bytes))
 
-    def answered(self) -> None:
-        """A request went out, or its answer came: what comes now is counted afresh."""
-        self._said = 0
+    def sent(self, message: JSONRPCMessage) -> None:
+        """A request of ours goes out: what comes now is counted afresh. A reply to the server's own requests is none:
+        it could ask without an end."""
+        if isinstance(message, JSONRPCRequest):
+            self._waiting.add(message.id)
+            self._afresh()
+
+    def received(self, message: JSONRPCMessage) -> None:
+        """Only the answer to what was asked begins the count afresh. Raises Flooded."""
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id in self._waiting:
+            self._waiting.discard(message.id)
+            self._afresh()
+            return
+        self._messages += 1
+        if self._messages > self._limits.messages:
+            self.refuse(Message("connection.messages", most=self._limits.messages))
+        self._requests += isinstance(message, JSONRPCRequest)
+        if self._requests > self._limits.requests:
+            self.refuse(Message("connection.requests", most=self._limits.requests))
+
+    def _afresh(self) -> None:
+        self._said = self._messages = self._requests = 0
 
     def refuse(self, why: Message) -> None:
         """Raises Flooded."""

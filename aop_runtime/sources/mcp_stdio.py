@@ -17,7 +17,7 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types import jsonrpc_message_adapter
 
 from aop_runtime.messages import Message
 from aop_runtime.sources.mcp_flow import Flooded, Flow
@@ -97,8 +97,6 @@ def _message(line: bytes, flow: Flow) -> SessionMessage:
     except ValueError:
         flow.refuse(Message("connection.no-line"))
         raise
-    if isinstance(message, JSONRPCResponse | JSONRPCError):
-        flow.answered()
     return SessionMessage(message)
 
 
@@ -106,7 +104,6 @@ async def _write(stdin: ByteSendStream, outgoing: _Outgoing, flow: Flow) -> None
     with suppress(*_CLOSED):
         async with outgoing:
             async for message in outgoing:
-                flow.answered()
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await stdin.send(f"{line}\n".encode())
     # A server that does not read any more is lost, though it may live.

@@ -64,4 +64,12 @@ def _forms(part: str) -> Iterable[str]:
     yield part
     yield json.dumps(part)[1:-1]
     yield json.dumps(part, ensure_ascii=False)[1:-1]
-    yield quote(part, safe="")
+    yield quote(_bytes(part), safe="")
+
+
+def _bytes(part: str) -> bytes:
+    """Values of the environment need not be UTF-8; those of a file may hold half a character."""
+    try:
+        return part.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return part.encode("utf-8", "surrogatepass")

@@ -46,3 +46,9 @@ def test_one_line_is_one_line(text: str, most: int) -> None:
     shown = one_line(text, most)
     assert len(shown) <= most
     assert not any(char in shown for char in "\r\n\t\x1b\x9b\u202e")
+
+
+def test_values_that_are_no_utf_8() -> None:
+    """Variables of the environment may hold any bytes, and a file half a character."""
+    assert Secrets(["\udcff\udcfeabcd"]).hide("x \udcff\udcfeabcd y %FF%FEabcd") == f"x {HIDDEN} y {HIDDEN}"
+    assert Secrets(["\ud800abcd"]).hide("x \ud800abcd") == f"x {HIDDEN}"
