@@ -78,9 +78,18 @@ class Recompiles:
             chunk = documents[start : start + _CHUNK]
             self._redis.zadd(f"{key}:todo", dict.fromkeys(chunk, 0))
         # What is fed must be whole: the state comes last.
-        fields = {"scope": scope, "catalog": catalog, "by": by, "total": str(len(documents)), "created_ms": str(now)}
         pipe = self._redis.pipeline()
-        pipe.hset(key, mapping={**fields, "state": "running"})
+        pipe.hset(
+            key,
+            mapping={
+                "scope": scope,
+                "catalog": catalog,
+                "by": by,
+                "total": len(documents),
+                "created_ms": now,
+                "state": "running",
+            },
+        )
         pipe.zadd(self._key("bulks"), {identity: now})
         pipe.delete(self._key("plan", token))
         pipe.execute()
