@@ -72,6 +72,16 @@ def begin(folder: Path, schema: int, generation: int, fill: Callable[[Path], Non
         ignored.write("store-v*\n")
 
 
+def sync_folders(folder: Path) -> None:
+    """Have the disk keep the names in `folder`, and its own in the folder around it. Raises OSError."""
+    for place in (folder, folder.parent):
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def _remove_drafts(folder: Path) -> None:
     """Those of processes that were killed."""
     for path in folder.iterdir():

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Container, Iterable, Iterator
 
-from pipeline.stores.protocol import TRACES_PER_KEY, NothingToClose, StoreStats, check_digest, check_key
+from pipeline.stores.protocol import (
+    TRACES_PER_KEY,
+    NothingToClose,
+    StoreStats,
+    check_digest,
+    check_key,
+    check_prefix,
+    dropped,
+)
 
 
 class MemoryStore(NothingToClose):
     """A `Store` in dictionaries, which stands for one that is opened several times: threads share it, and closing it
-    loses nothing."""
+    loses nothing. `clock` gives seconds since the epoch."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
         self._lock = threading.RLock()
         self._blobs: dict[str, bytes] = {}
         self._traces: dict[str, list[bytes]] = {}  # newest last
         self._pointers: dict[str, bytes] = {}
-        # Least recently used first: a blob is (digest, None), a trace (key, its bytes).
-        self._recent: dict[tuple[str, bytes | None], None] = {}
+        # When each was used, least recently first: a blob is (digest, None), a trace (key, its bytes).
+        self._recent: dict[tuple[str, bytes | None], float] = {}
 
     def _use(self, entry: tuple[str, bytes | None]) -> None:
         self._recent.pop(entry, None)
-        self._recent[entry] = None
+        self._recent[entry] = self._clock()
 
     def get_blob(self, digest: str) -> bytes | None:
         with self._lock:
@@ -54,6 +64,10 @@ class MemoryStore(NothingToClose):
         found = ((key, self.get_traces(key)) for key in keys)
         return {key: traces for key, traces in found if traces}
 
+    def trace_keys(self) -> Iterator[str]:
+        with self._lock:
+            return iter(list(self._traces))
+
     def add_trace(self, key: str, trace: bytes) -> None:
         with self._lock:
             traces = self._traces.setdefault(check_key(key), [])
@@ -74,9 +88,21 @@ class MemoryStore(NothingToClose):
             self._pointers[name] = value
             return True
 
+    def delete_pointer(self, name: str, expected: bytes) -> bool:
+        with self._lock:
+            if self._pointers.get(check_key(name)) != expected:
+                return False
+            del self._pointers[name]
+            return True
+
     def get_pointers(self, names: Iterable[str]) -> dict[str, bytes]:
         with self._lock:
             return {name: self._pointers[name] for name in map(check_key, names) if name in self._pointers}
+
+    def pointer_names(self, prefix: str) -> Iterator[str]:
+        check_prefix(prefix)
+        with self._lock:
+            return iter([name for name in self._pointers if name.startswith(prefix)])
 
     def flush(self) -> None:
         """Everything is visible already."""
@@ -99,14 +125,17 @@ class MemoryStore(NothingToClose):
             while excess > 0 and self._recent:
                 entry = next(iter(self._recent))
                 excess -= self._drop(entry)
-            after = self.stats()
-            return StoreStats(
-                blobs=before.blobs - after.blobs,
-                blob_bytes=before.blob_bytes - after.blob_bytes,
-                traces=before.traces - after.traces,
-                trace_bytes=before.trace_bytes - after.trace_bytes,
-                pointers=0,
-            )
+            return dropped(before, self.stats())
+
+    def sweep(self, keep: Container[str], older_than_s: float, traces: Container[str] | None = None) -> StoreStats:
+        with self._lock:
+            before = self.stats()
+            until = self._clock() - older_than_s
+            for entry in [entry for entry, used in self._recent.items() if used <= until]:
+                name, trace = entry
+                if not (name in keep if trace is None else traces is None or name in traces):
+                    self._drop(entry)
+            return dropped(before, self.stats())
 
     def _drop(self, entry: tuple[str, bytes | None]) -> int:
         del self._recent[entry]

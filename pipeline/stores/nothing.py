@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
 from pipeline.stores.protocol import NothingToClose, StoreStats
@@ -30,6 +30,9 @@ class NoStore(NothingToClose):
     def get_traces_many(self, keys: Iterable[str]) -> dict[str, list[bytes]]:
         return {}
 
+    def trace_keys(self) -> Iterator[str]:
+        return iter(())
+
     def add_trace(self, key: str, trace: bytes) -> None:
         """Forgotten at once."""
 
@@ -39,8 +42,14 @@ class NoStore(NothingToClose):
     def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
         return expected is None
 
+    def delete_pointer(self, name: str, expected: bytes) -> bool:
+        return False
+
     def get_pointers(self, names: Iterable[str]) -> dict[str, bytes]:
         return {}
+
+    def pointer_names(self, prefix: str) -> Iterator[str]:
+        return iter(())
 
     def flush(self) -> None:
         """There is nothing to write."""
@@ -49,4 +58,7 @@ class NoStore(NothingToClose):
         return _EMPTY
 
     def prune(self, max_bytes: int) -> StoreStats:
+        return _EMPTY
+
+    def sweep(self, keep: Container[str], older_than_s: float, traces: Container[str] | None = None) -> StoreStats:
         return _EMPTY

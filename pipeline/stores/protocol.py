@@ -5,7 +5,7 @@ Three kinds of entry, each with its own rule:
 * *blobs*: immutable bytes under the sha256 of their content. Written once, verified on every read.
 * *traces*: for a key, the runs that were recorded under it, newest first. Each is small bytes; a reader takes the first
   whose recorded reads still hold. Adding an equal trace again changes nothing but its rank.
-* *pointers*: small mutable bytes under a name (the last compile of a document), moved by compare-and-set.
+* *pointers*: small mutable bytes under a name (what is published of a document), moved by compare-and-set.
 
 A digest is 64 lower-case hex digits; a trace's key and a pointer's name are `KEY_RULE`. Anything else is a ValueError.
 """
@@ -13,8 +13,8 @@ A digest is 64 lower-case hex digits; a trace's key and a pointer's name are `KE
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import astuple, dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -40,6 +40,11 @@ def check_digest(digest: str) -> str:
     if _DIGEST.fullmatch(digest) is None:
         raise ValueError(f"not a digest: {digest[:80]!r}; a digest is the 64 lower-case hex digits of a sha256")
     return digest
+
+
+def check_prefix(prefix: str) -> str:
+    """The beginning of a pointer's name, or "". Raises ValueError unless names can begin so."""
+    return prefix and check_key(prefix)
 
 
 class StoreError(Exception):
@@ -76,6 +81,23 @@ class StoreStats:
     traces: int
     trace_bytes: int
     pointers: int
+
+
+def dropped(before: StoreStats, after: StoreStats) -> StoreStats:
+    """What is not there any more. Pointers are never dropped."""
+    return StoreStats(
+        before.blobs - after.blobs,
+        before.blob_bytes - after.blob_bytes,
+        before.traces - after.traces,
+        before.trace_bytes - after.trace_bytes,
+        pointers=0,
+    )
+
+
+def total(sizes: Iterable[StoreStats]) -> StoreStats:
+    """All of them together."""
+    columns = list(zip(*map(astuple, sizes), strict=True))
+    return StoreStats(*map(sum, columns)) if columns else StoreStats(0, 0, 0, 0, 0)
 
 
 class NothingToClose:
@@ -119,6 +141,10 @@ class Store(Protocol):
         """`get_traces` of several keys at once; keys without a trace are left out."""
         ...
 
+    def trace_keys(self) -> Iterator[str]:
+        """The keys that have traces, in no promised order; those added meanwhile may be missing."""
+        ...
+
     def add_trace(self, key: str, trace: bytes) -> None:
         """Make `trace` the newest under the key; the oldest beyond `TRACES_PER_KEY` are dropped."""
         ...
@@ -128,11 +154,22 @@ class Store(Protocol):
     def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
         """Move the pointer if it still is `expected` (None: absent). False if it was not.
 
-        Takes effect for everybody at once, and never before what this instance wrote earlier."""
+        Takes effect for everybody at once, and never before what this instance wrote earlier. Over a network an answer
+        may be lost and the move asked for again: then False is also said of a move that was made. Who minds looks."""
+        ...
+
+    def delete_pointer(self, name: str, expected: bytes) -> bool:
+        """Remove the pointer if it still is `expected`; afterwards it is absent. Else as `set_pointer`."""
         ...
 
     def get_pointers(self, names: Iterable[str]) -> dict[str, bytes]:
         """Several at once, for planning over a library; absent names are left out."""
+        ...
+
+    def pointer_names(self, prefix: str) -> Iterator[str]:
+        """The pointers whose names begin so ("": all), in no promised order.
+
+        They may be many: they are read a page at a time. One that is set or deleted meanwhile may be there or not."""
         ...
 
     def flush(self) -> None:
@@ -145,6 +182,15 @@ class Store(Protocol):
         """Drop what was not used for longest until blobs and traces take at most `max_bytes`; pointers stay.
 
         Returns what was dropped.
+        """
+        ...
+
+    def sweep(self, keep: Container[str], older_than_s: float, traces: Container[str] | None = None) -> StoreStats:
+        """Drop the blobs whose digests are not in `keep` and, unless it is None, the traces whose keys are not in
+        `traces`; but nothing that was stored, or stored again, in the last `older_than_s` seconds: who stores something
+        names it only afterwards. Returns what was dropped.
+
+        A store may know times by the day only; then what is a day younger still counts as stored just now.
         """
         ...
 

@@ -8,10 +8,12 @@ were last used on the same day. Rows are read as `object` and checked: a damaged
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.stores.protocol import TRACES_PER_KEY, StoreStats
 
@@ -55,11 +57,19 @@ def create(path: Path) -> None:
         )
 
 
+def create_durable(path: Path) -> None:
+    """As `create`, and the disk has it."""
+    create(path)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Open an existing database. Raises OtherVersion, Damage if it is none at all.
 
     synchronous = OFF: SQLite never waits for the disk. A killed process loses nothing (the operating system has the
     pages); a power cut may lose or damage the file, which every read detects, and a lost cache costs one compile.
+    `wait_for_disk` is for what is more than a cache.
     No mmap: reading a file that somebody truncates would end the process.
     """
     connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
@@ -78,6 +88,12 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def wait_for_disk(connection: sqlite3.Connection, wait: bool) -> None:
+    """Whether the next transactions wait until the disk has them, and with them all earlier ones of everybody: they are
+    one log. If not, a power cut takes back the newest of them, and damages nothing."""
+    connection.execute(f"PRAGMA synchronous = {'FULL' if wait else 'NORMAL'}")
 
 
 @contextlib.contextmanager
@@ -147,6 +163,50 @@ def pointers(connection: sqlite3.Connection, names: Sequence[bytes]) -> tuple[di
         if isinstance(name, bytes) and isinstance(value, bytes) and checksum(name, value) == crc
     }
     return found, len(found) < len(rows)
+
+
+class Name(NamedTuple):
+    """Of a pointer, or the key of traces. `sound`: False for a pointer whose row is damaged."""
+
+    name: bytes
+    sound: bool
+
+
+def pointer_names(connection: sqlite3.Connection, prefix: bytes, after: bytes) -> list[Name]:
+    """A page of those that begin so and come behind `after`, in their order."""
+    sql = "SELECT name, crc, value FROM pointer WHERE name > ? AND name >= ? AND name < ? ORDER BY name LIMIT 500"
+    rows = connection.execute(sql, (after, prefix, prefix + b"\x7f"))
+    return [
+        Name(name, isinstance(value, bytes) and checksum(name, value) == crc)
+        for name, crc, value in rows
+        if isinstance(name, bytes)
+    ]
+
+
+def trace_keys(connection: sqlite3.Connection, prefix: bytes, after: bytes) -> list[Name]:
+    """As `pointer_names`; whether a trace is sound is seen when it is read."""
+    sql = "SELECT DISTINCT key FROM trace WHERE key > ? AND key >= ? AND key < ? ORDER BY key LIMIT 500"
+    rows = connection.execute(sql, (after, prefix, prefix + b"\x7f"))
+    return [Name(key, True) for (key,) in rows if isinstance(key, bytes)]
+
+
+class Entries(NamedTuple):
+    """Keys with content ids."""
+
+    blobs: list[tuple[bytes, int]]
+    traces: list[tuple[bytes, int]]
+
+
+def unused_since(connection: sqlite3.Connection, day: int) -> Entries:
+    """The entries that were last used before that day."""
+    found = Entries([], [])
+    for entries, sql in (
+        (found.blobs, "SELECT digest, id FROM blob WHERE used < ?"),
+        (found.traces, "SELECT key, id FROM trace WHERE used < ?"),
+    ):
+        rows = connection.execute(sql, (day,))
+        entries += [(key, number) for key, number in rows if isinstance(key, bytes) and isinstance(number, int)]
+    return found
 
 
 def stats(connection: sqlite3.Connection) -> StoreStats:
@@ -250,16 +310,30 @@ def touch(
     )
 
 
-def set_pointer(connection: sqlite3.Connection, name: bytes, value: bytes, expected: bytes | None) -> bool:
-    found, _ = pointers(connection, [name])
-    if found.get(name) != expected:
-        return False
+def drop_unused(connection: sqlite3.Connection, entries: Entries, day: int) -> StoreStats:
+    """Those of the entries that were not used on that day or later, also not since they were chosen."""
+    sizes: list[list[int]] = []
+    for chosen, sql, drop in (
+        (entries.blobs, "SELECT size FROM blob WHERE digest = ? AND id = ? AND used < ?", drop_blobs),
+        (entries.traces, "SELECT size FROM trace WHERE key = ? AND id = ? AND used < ?", drop_traces),
+    ):
+        found = [(entry, connection.execute(sql, (*entry, day)).fetchone()) for entry in chosen]
+        drop(connection, [entry for entry, row in found if row is not None])
+        sizes.append([row[0] for _, row in found if row is not None])
+    blobs, traces = sizes
+    return StoreStats(len(blobs), sum(blobs), len(traces), sum(traces), 0)
+
+
+def write_pointer(connection: sqlite3.Connection, name: bytes, value: bytes | None) -> None:
+    """None deletes it."""
+    if value is None:
+        connection.execute("DELETE FROM pointer WHERE name = ?", (name,))
+        return
     sql = (
         "INSERT INTO pointer VALUES (?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET crc = excluded.crc, value = excluded.value"
     )
     connection.execute(sql, (name, checksum(name, value), value))
-    return True
 
 
 # -------------------------------------------------------------------------------------------- the file as a whole

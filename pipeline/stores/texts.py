@@ -23,6 +23,8 @@ Fault: TypeAlias = Literal[
     "bucket-unusable",
     "unreachable",
     "unconditional",
+    "store-damaged",
+    "store-vanished",
 ]
 
 _SENTENCES: dict[Fault, tuple[str, str]] = {
@@ -95,6 +97,18 @@ _SENTENCES: dict[Fault, tuple[str, str]] = {
         "同時に書くと気づかずに上書きされるため使えません。条件付きの書き込みに対応したサーバーを指定してください。",
         "{where}: this S3 server ignores the conditions of a write (If-None-Match, If-Match): two writers would "
         "overwrite each other unseen. Name a server that honours them.",
+    ),
+    "store-damaged": (
+        "{where}: 成果物の保存先が壊れています（{detail}）。何も書き換えていません。"
+        "ディスクの異常を確かめ、バックアップから戻してください。",
+        "{where}: the artifact store is damaged ({detail}). Nothing was changed. "
+        "Check the disk, and restore the store from a backup.",
+    ),
+    "store-vanished": (
+        "{where}: 使っている間に、成果物の保存先のファイル {detail} がなくなりました。"
+        "元に戻すか、新しい保存先で始めるなら、すべてのプロセスを起動し直してください。",
+        "{where}: the file {detail} of the artifact store has gone while it was in use. "
+        "Put it back; or, to begin with an empty store, start all processes again.",
     ),
     "set-aside": (
         "{where} が壊れていた（{detail}）ので、新しいキャッシュを作りました。"

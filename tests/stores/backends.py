@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -25,17 +26,31 @@ Open: TypeAlias = Callable[[], Store]
 """Each call opens a further instance of one and the same store."""
 
 
-def memory(folder: Path) -> Open:
-    store = MemoryStore()  # threads and compiles share the instance
+class Clock:
+    """The time, and as many seconds as a test adds to it."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+def memory(folder: Path, clock: Clock) -> Open:
+    store = MemoryStore(clock=clock)  # threads and compiles share the instance
     return lambda: store
 
 
-def files(folder: Path) -> Open:
-    return lambda: FileStore(folder / "store")
+def files(folder: Path, clock: Clock) -> Open:
+    return lambda: FileStore(folder / "store", clock=clock)
 
 
-def files_unbuffered(folder: Path) -> Open:
-    return lambda: FileStore(folder / "store", buffer_bytes=0)
+def files_unbuffered(folder: Path, clock: Clock) -> Open:
+    return lambda: FileStore(folder / "store", buffer_bytes=0, clock=clock)
+
+
+def files_durable(folder: Path, clock: Clock) -> Open:
+    return lambda: FileStore(folder / "store", max_bytes=None, clock=clock, durable=True)
 
 
 @cache
@@ -71,14 +86,15 @@ def s3_settings(prefix: str = "") -> S3Settings:
     )
 
 
-def s3(folder: Path) -> Open:
+def s3(folder: Path, clock: Clock) -> Open:
     settings = s3_settings()
-    return lambda: S3Store(settings)
+    return lambda: S3Store(settings, clock=clock)
 
 
-BACKENDS: dict[str, Callable[[Path], Open]] = {
+BACKENDS: dict[str, Callable[[Path, Clock], Open]] = {
     "memory": memory,
     "files": files,
     "files, unbuffered": files_unbuffered,
+    "files, durable": files_durable,
     "s3": s3,
 }

@@ -11,15 +11,20 @@ import pytest
 
 from pipeline.stores.protocol import TRACES_PER_KEY, Store, StoreStats
 
-from .backends import BACKENDS, Open
+from .backends import BACKENDS, Clock, Open
 
 ABSENT = hashlib.sha256(b"never stored").hexdigest()
 NOTHING = StoreStats(0, 0, 0, 0, 0)
 
 
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
 @pytest.fixture(params=BACKENDS)
-def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    return BACKENDS[request.param](tmp_path)
+def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Open:
+    return BACKENDS[request.param](tmp_path, clock)
 
 
 @pytest.fixture
@@ -222,6 +227,67 @@ def test_many_pointers_are_read_at_once(store: Store, count: int) -> None:
     assert store.get_pointers([*expected, "absent"]) == expected
 
 
+def test_a_deleted_pointer_is_absent(open_store: Open) -> None:
+    """For everybody, one by one, among many, and where names are listed or counted; and it can be set again."""
+    store, other = open_store(), open_store()
+    for name, value in (("a", b""), ("b", b"2")):
+        assert store.set_pointer(name, value, None)
+    assert not store.delete_pointer("a", b"2")
+    assert store.delete_pointer("a", b"")
+    assert not store.delete_pointer("a", b"")
+    for reader in (store, other, open_store()):
+        assert reader.get_pointer("a") is None
+        assert reader.get_pointers(["a", "b"]) == {"b": b"2"}
+        assert list(reader.pointer_names("")) == ["b"]
+        assert reader.stats().pointers == 1
+    assert not other.set_pointer("a", b"3", b"")
+    assert other.set_pointer("a", b"3", None)
+    assert not store.set_pointer("a", b"4", None)
+    assert store.get_pointer("a") == b"3"
+    assert store.delete_pointer("a", b"3")
+
+
+def test_of_two_instances_one_deletes_the_pointer(open_store: Open) -> None:
+    """What either has read before makes no difference."""
+    first, second = open_store(), open_store()
+    first.set_pointer("last", b"1", None)
+    assert second.get_pointer("last") == b"1"
+    assert first.set_pointer("last", b"2", b"1")
+    assert not second.delete_pointer("last", b"1")
+    assert second.delete_pointer("last", b"2")
+    assert not first.set_pointer("last", b"3", b"2")
+    assert not first.delete_pointer("last", b"2")
+
+
+def test_a_pointer_that_was_moved_away_and_back_is_as_expected(open_store: Open) -> None:
+    """Only its value counts, whoever wrote it and how often."""
+    first, second = open_store(), open_store()
+    first.set_pointer("last", b"1", None)
+    for value, expected in ((b"2", b"1"), (b"1", b"2")):
+        assert second.set_pointer("last", value, expected)
+    assert first.set_pointer("last", b"3", b"1")
+    assert second.delete_pointer("last", b"3")
+    assert second.set_pointer("last", b"3", None)
+    assert first.set_pointer("last", b"4", b"3")
+
+
+def test_names_of_pointers_are_listed_by_their_beginning(open_store: Open) -> None:
+    """All of them, also beyond one page, by a prefix that is compared as it is."""
+    store = open_store()
+    wanted = {f"save/{i:04}" for i in range(1203)}
+    others = {"save", "saved", "SAVE/1", "a.b/c", "..", "save.", "x%2Fy", "~"}
+    store.set_pointer("save/gone", b"", None)
+    for name in (*wanted, *others):
+        assert store.set_pointer(name, b"", None)
+    store.delete_pointer("save/gone", b"")
+    reader = open_store()
+    assert sorted(reader.pointer_names("save/")) == sorted(wanted)
+    assert sorted(reader.pointer_names("")) == sorted(wanted | others)
+    assert list(reader.pointer_names("a.b")) == ["a.b/c"]
+    assert list(reader.pointer_names("x%2F")) == ["x%2Fy"]
+    assert list(reader.pointer_names("never")) == []
+
+
 # ---------------------------------------------------------------------------------------------------- keys
 
 
@@ -256,8 +322,19 @@ def test_keys_differ_in_case_and_prefix(store: Store) -> None:
         lambda store, key: store.get_pointer(key),
         lambda store, key: store.get_pointers(["fine", key]),
         lambda store, key: store.set_pointer(key, b"", None),
+        lambda store, key: store.delete_pointer(key, b""),
+        lambda store, key: [*store.pointer_names(key)] if key else store.get_pointer(key),
     ],
-    ids=["get_traces", "get_traces_many", "add_trace", "get_pointer", "get_pointers", "set_pointer"],
+    ids=[
+        "get_traces",
+        "get_traces_many",
+        "add_trace",
+        "get_pointer",
+        "get_pointers",
+        "set_pointer",
+        "delete_pointer",
+        "pointer_names",
+    ],
 )
 def test_other_keys_are_refused(store: Store, key: str, use: Callable[[Store, str], object]) -> None:
     """So that every kind of store can keep them, and nothing is stored."""
@@ -354,6 +431,85 @@ def test_what_was_pruned_can_be_stored_again(store: Store) -> None:
     assert store.get_blobs(digests) == {}
     assert fill(store) == digests
     assert store.stats().blobs == store.stats().traces == 20
+
+
+HOUR = 3600.0
+DAYS = 3 * 24 * HOUR
+
+
+def test_sweeping_drops_what_is_old_and_not_kept(open_store: Open, clock: Clock) -> None:
+    """It says what it dropped; traces stay unless it is said which are kept, and pointers always."""
+    store = open_store()
+    digests = fill(store)
+    before = store.stats()
+    clock.ahead = DAYS
+    assert store.sweep(set(digests), HOUR) == NOTHING
+    gone = store.sweep({digests[3]}, HOUR)
+    assert gone == StoreStats(19, before.blob_bytes - 100, 0, 0, 0)
+    assert store.get_blobs(digests) == {digests[3]: b"3" * 100}
+    gone = store.sweep({digests[3]}, HOUR, {"key-1", "key-19"})
+    assert (gone.blobs, gone.traces, gone.trace_bytes) == (0, 18, before.trace_bytes - 150)
+    other = open_store()
+    assert sorted(other.trace_keys()) == ["key-1", "key-19"]
+    assert other.get_traces("key-19") == [b"19" * 50]
+    assert other.get_pointer("last") == b"1"
+    assert other.stats() == StoreStats(1, 100, 2, 150, 1)
+
+
+def test_sweeping_leaves_what_is_young(open_store: Open, clock: Clock) -> None:
+    """Whether it was flushed or not: who stores something names it only afterwards."""
+    store = open_store()
+    digests = fill(store)
+    assert store.sweep(set(), HOUR, set()) == NOTHING
+    store.flush()
+    assert open_store().sweep(set(), HOUR, set()) == NOTHING
+    assert len(store.get_blobs(digests)) == 20
+
+
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "s3"])  # its server has its own clock
+def test_what_is_stored_again_is_young_again(tmp_path: Path, clock: Clock, backend: str) -> None:
+    """Although it was there all the time, and nobody keeps it yet."""
+    open_store = BACKENDS[backend](tmp_path, clock)
+    old = open_store()
+    digests = fill(old)
+    old.flush()
+    clock.ahead = DAYS
+    store = open_store()
+    assert store.put_blob(b"7" * 100) == digests[7]
+    store.add_trace("key-7", b"newer")
+    store.flush()
+    gone = open_store().sweep(set(), HOUR, set())
+    assert (gone.blobs, gone.traces) == (19, 20)
+    assert store.get_blobs(digests) == {digests[7]: b"7" * 100}
+    assert store.get_traces("key-7") == [b"newer"]
+
+
+def test_what_was_swept_can_be_stored_again(open_store: Open, clock: Clock) -> None:
+    """Sweeping leaves no mark, also not on instances that know what was there."""
+    store = open_store()
+    digests = fill(store)
+    clock.ahead = DAYS
+    open_store().sweep(set(), 0.0, set())
+    store.flush()
+    clock.ahead = 2 * DAYS
+    open_store().sweep(set(), 0.0, set())
+    assert store.get_blobs(digests) == {}
+    assert [store.put_blob(b"%d" % i * 100) for i in range(20)] == digests
+    store.flush()
+    assert open_store().stats().blobs == 20
+
+
+def test_keys_of_traces_are_listed(open_store: Open) -> None:
+    """Each once, also those that were just written and beyond one page."""
+    store = open_store()
+    assert list(store.trace_keys()) == []
+    keys = {f"key/{i}" for i in range(1203)}
+    for key in keys:
+        store.add_trace(key, b"1")
+    store.add_trace("key/7", b"2")
+    listed = list(store.trace_keys())
+    assert len(listed) == 1203
+    assert set(listed) == keys
 
 
 def test_threads_share_a_store(open_store: Open) -> None:

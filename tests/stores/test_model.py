@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pipeline.stores.protocol import TRACES_PER_KEY, Store
 
-from .backends import BACKENDS
+from .backends import BACKENDS, Clock
 
 KEYS = st.sampled_from(["a", "A", "0" * 64, "last:x/y.md"])
 # Sizes around a page of the database are where the file store has seams.
@@ -30,7 +30,8 @@ class StoreMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.open = BACKENDS[self.backend](Path(self.folder.name))
+        self.clock = Clock()
+        self.open = BACKENDS[self.backend](Path(self.folder.name), self.clock)
         self.stores: list[Store] = [self.open(), self.open()]
         self.current = 0
         self.blobs: dict[str, bytes] = {}
@@ -60,6 +61,35 @@ class StoreMachine(RuleBasedStateMachine):
         assert moved == (self.pointers.get(key) == expected)
         if moved:
             self.pointers[key] = value
+
+    @rule(key=KEYS, data=st.data())
+    def delete_pointer(self, key: str, data: st.DataObject) -> None:
+        expected = data.draw(st.sampled_from([b"", *self.pointers.values()]), label="expected")
+        deleted = self.store.delete_pointer(key, expected)
+        assert deleted == (self.pointers.get(key) == expected)
+        if deleted:
+            del self.pointers[key]
+
+    @rule(days=st.integers(0, 3))
+    def wait(self, days: int) -> None:
+        self.clock.ahead += days * 24 * 3600
+
+    @rule(days=st.integers(0, 3), data=st.data())
+    def sweep(self, days: int, data: st.DataObject) -> None:
+        keep = data.draw(st.sets(st.sampled_from(["0" * 64, *self.blobs])), label="keep")
+        keys = data.draw(st.none() | st.sets(st.sampled_from(["never", *self.traces])), label="keys")
+        before = self.store.stats()
+        gone = self.store.sweep(keep, days * 24 * 3600.0, keys)
+        # When each entry was used is each store's affair, too.
+        left = self.store.get_blobs(self.blobs)
+        kept = self.store.get_traces_many(self.traces)
+        assert keep & self.blobs.keys() <= left.keys()
+        assert {key: kept[key] for key in self.traces if keys is None or key in keys} == {
+            key: traces for key, traces in self.traces.items() if keys is None or key in keys
+        }
+        self.blobs, self.traces = left, kept
+        after = self.store.stats()
+        assert (before.blobs - after.blobs, before.traces - after.traces) == (gone.blobs, gone.traces)
 
     @rule()
     def flush(self) -> None:
@@ -94,6 +124,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert {digest: self.store.get_blob(digest) for digest in self.blobs} == self.blobs
         assert self.store.get_traces_many(["never", *self.traces]) == self.traces
         assert self.store.get_pointers(["never", *self.pointers]) == self.pointers
+        assert sorted(self.store.pointer_names("")) == sorted(self.pointers)
 
     @rule()
     def count(self) -> None:
@@ -121,8 +152,13 @@ class UnbufferedFilesMachine(StoreMachine):
     backend = "files, unbuffered"
 
 
+class DurableFilesMachine(StoreMachine):
+    backend = "files, durable"
+
+
 TestMemoryStore = MemoryMachine.TestCase
 TestFileStore = FilesMachine.TestCase
 TestUnbufferedFileStore = UnbufferedFilesMachine.TestCase
-for machine in (MemoryMachine, FilesMachine, UnbufferedFilesMachine):
+TestDurableFileStore = DurableFilesMachine.TestCase
+for machine in (MemoryMachine, FilesMachine, UnbufferedFilesMachine, DurableFilesMachine):
     machine.TestCase.settings = settings(stateful_step_count=30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -95,7 +96,7 @@ def test_a_server_that_honours_conditions_is_accepted() -> None:
     """And the check leaves nothing behind."""
     store = S3Store(s3_settings())
     store.check()
-    assert list(store._list("checks")) == []
+    assert list(store._bucket.list("checks/")) == []
 
 
 def test_a_server_that_ignores_conditions_is_refused(careless: S3Settings) -> None:
@@ -178,7 +179,7 @@ def test_a_damaged_trace_is_skipped() -> None:
     store = S3Store(settings)
     store.add_trace("key", b"old")
     store.add_trace("key", b"new")
-    found = store._get(store._key("traces", "key"))
+    found = store._bucket.get("traces/key")
     assert found is not None
     put_behind(settings, "traces/key", found.data.replace(b"new", b"nEw"))
     assert store.get_traces("key") == [b"old"]
@@ -215,4 +216,90 @@ def test_objects_lie_below_the_prefix() -> None:
     for name in ("..", "../../x", "a/../../b", "/", "//x", "."):
         assert store.set_pointer(name, name.encode(), None)
         assert store.get_pointer(name) == name.encode()
-    assert len(list(store._list("pointers"))) == 6
+    assert len(list(store._bucket.list("pointers/"))) == 6
+
+
+class Counting(S3Store):
+    """The requests that were made, by the methods of boto3's client."""
+
+    def __init__(self, settings: S3Settings) -> None:
+        super().__init__(settings)
+        self.requests: list[str] = []
+        events = self._bucket._client.meta.events  # type: ignore[attr-defined]  # boto3's
+        events.register("before-send.s3", lambda request, **_: self.requests.append(request.method))
+
+    def made(self) -> str:
+        made = " ".join(self.requests)
+        self.requests.clear()
+        return made
+
+
+def test_a_pointer_is_moved_with_as_few_requests_as_is_sound() -> None:
+    """One where it is set first, or its value is the one that was read or written last; and never a wrong answer."""
+    settings = s3_settings()
+    store, other = Counting(settings), S3Store(settings)
+    assert store.set_pointer("p", b"1", None)
+    assert store.made() == "PUT"
+    assert store.set_pointer("p", b"2", b"1")
+    assert store.made() == "PUT"
+    assert store.get_pointer("p") == b"2"
+    assert store.made() == "GET"
+    assert store.set_pointer("p", b"3", b"2")
+    assert store.made() == "PUT"
+    assert not store.set_pointer("p", b"4", b"1")
+    assert store.made() == "GET"
+    assert not store.set_pointer("p", b"4", None)
+    assert store.made() == "PUT GET"
+    assert other.set_pointer("p", b"5", b"3")
+    assert not store.set_pointer("p", b"6", b"3")
+    assert store.made() == "PUT GET"
+    assert store.delete_pointer("p", b"5")
+    assert store.made() == "PUT"
+    assert store.set_pointer("p", b"7", None)
+    assert store.made() == "PUT GET PUT"
+    fresh = Counting(settings)
+    assert fresh.set_pointer("p", b"8", b"7")
+    assert fresh.made() == "GET PUT"
+
+
+def test_a_deleted_pointer_leaves_nothing_for_ever() -> None:
+    """Its tombstone goes with the next sweep; one that somebody has set again does not."""
+    settings = s3_settings()
+    store = S3Store(settings, clock=lambda: time.time() + 7200)
+    for name in ("a", "b"):
+        store.set_pointer(name, b"1", None)
+        assert store.delete_pointer(name, b"1")
+    assert store.set_pointer("b", b"2", None)
+    assert len(list(store._bucket.list("pointers/"))) == 2
+    store.sweep(set(), 3600)
+    assert len(list(store._bucket.list("pointers/"))) == 1
+    assert store.get_pointers(["a", "b"]) == {"b": b"2"}
+    assert store.set_pointer("a", b"3", None)
+
+
+def test_a_blob_that_is_stored_again_is_young_again() -> None:
+    """By the server's clock: it is written anew if it has lain there for an hour, else one request says that it is
+    there."""
+    settings = s3_settings()
+    store = Counting(settings)
+    digests = [store.put_blob(b"a"), store.put_blob(b"b")]
+    time.sleep(4)
+    store.made()
+    store.put_blob(b"a")
+    assert store.made() == "PUT HEAD"
+    later = S3Store(settings, clock=lambda: time.time() + 7200)
+    later.put_blob(b"b")
+    assert store.sweep(set(), 2.5).blobs == 1
+    assert store.get_blobs(digests) == {digests[1]: b"b"}
+
+
+def test_of_many_who_delete_a_pointer_one_has_done_so() -> None:
+    """From the same place, exactly one, however each knows it."""
+    settings = s3_settings()
+    stores = [S3Store(settings) for _ in range(8)]
+    stores[0].set_pointer("p", b"0", None)
+    for store in stores[::2]:
+        store.get_pointer("p")
+    with ThreadPoolExecutor(8) as pool:
+        deleted = list(pool.map(lambda store: store.delete_pointer("p", b"0"), stores))
+    assert sum(deleted) == 1
