@@ -13,12 +13,13 @@ from typing import Final
 
 from aop_runtime.engine.people import Terminal, write_answer
 from aop_runtime.engine.run import Outcome, pending, run
-from aop_runtime.engine.setup import equip
+from aop_runtime.engine.setup import Kit, equip
 from aop_runtime.loading import load_procedure
 from aop_runtime.manifest import read_manifest
 from aop_runtime.options import Format, RunOptions, Start, path_of, read_limits, runs_of
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.report import Reporter, short, shown
+from aop_runtime.runs.events import RunCancelled, RunFinished
 from aop_runtime.runs.folder import Changes, Limits, Plan, RunFault, RunFolder, new_run_id
 from aop_runtime.runs.record import read_record
 from aop_runtime.terminal import Output, interactive
@@ -87,9 +88,11 @@ def start(given: Start, console: Console, approved: Sequence[str] = ()) -> int:
         plugins=_absolute(given.plugins),
         library=_absolute(given.library),
     )
-    equip(plan, os.environ)
+    kit = equip(plan, os.environ, console.people, approved)
+    # A model that cannot be used is told of before there is anything to clean up.
+    kit.models.of("")
     folder.create(plan, given.compiled, given.attachments)
-    return drive(folder, console, approved)
+    return _driven(folder, kit, console)
 
 
 def _unedited(given: Start) -> None:
@@ -110,8 +113,19 @@ def drive(
     changes: Changes = Changes(),  # noqa: B008 - immutable
 ) -> int:
     """Drive a run from where it stands. Raises Fault."""
-    plan = changes.over(read_record(folder.path).changed(folder.plan()))
-    kit = equip(plan, os.environ, console.people, approved)
+    record = read_record(folder.path)
+    kit = equip(changes.over(record.changed(folder.plan())), os.environ, console.people, approved)
+    if not isinstance(record.end, RunFinished | RunCancelled):
+        kit.models.of("")
+    return _driven(folder, kit, console, changes)
+
+
+def _driven(
+    folder: RunFolder,
+    kit: Kit,
+    console: Console,
+    changes: Changes = Changes(),  # noqa: B008 - immutable
+) -> int:
     reporter = Reporter(console.write, console.form, console.language)
     try:
         outcome = asyncio.run(_interruptible(run(folder, kit, reporter, changes=changes)))

@@ -17,12 +17,12 @@ from pydantic_ai.messages import (
     ToolCallPart,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from aop_runtime.engine.model_names import ModelFault, named_model
 from aop_runtime.engine.script import Script
-from aop_runtime.faults import Fault
 from aop_runtime.messages import Message
 from aop_runtime.plane.registry import Offer
 from aop_runtime.sources.words import one_line
@@ -34,17 +34,13 @@ LONGEST_PAUSE_S: Final = 60.0
 _SETTINGS: Final = ModelSettings(framing_announcement="never")
 
 
-class ModelFault(Fault):
-    """A model cannot be used, or did not answer. The message says which and why, and holds no key."""
-
-
 class Models(Protocol):
     """Which model answers in a phase."""
 
     name: str
 
     def of(self, phase: str) -> Model:
-        """`phase`: its number as text, "" where there are no phases. Raises ModelFault."""
+        """`phase`: its number as text, "" where there are no phases. Nothing is asked of it. Raises ModelFault."""
         ...
 
     def called(self, procedure: str) -> Models:
@@ -59,10 +55,7 @@ class NamedModel:
 
     def of(self, phase: str) -> Model:
         if self._model is None:
-            try:
-                self._model = infer_model(self.name)
-            except (UserError, ValueError, ImportError) as error:
-                raise ModelFault("model.unusable", name=self.name, said=one_line(str(error), 300)) from error
+            self._model = named_model(self.name)
         return self._model
 
     def called(self, procedure: str) -> Models:
@@ -118,10 +111,10 @@ async def ask(
                 reply = await model_request(
                     model, messages, model_settings=_SETTINGS, model_request_parameters=parameters
                 )
-            wrong = _unusable(reply)
+            wrong = _unusable(name, reply)
             if wrong is None:
                 return reply
-            said = Message(wrong, name=name)
+            said = wrong
         except ModelHTTPError as error:
             said = _refused(name, error)
             if error.status_code not in (408, 409, 429) and error.status_code < 500:
@@ -154,14 +147,13 @@ def _refused(name: str, error: ModelHTTPError) -> Message:
     return Message("model.http-said", name=name, status=status, said=one_line(said, 300))
 
 
-def _unusable(reply: ModelResponse) -> str | None:
-    """The key of why it is no answer; None: it is one. The end of a phase must be something that the model meant to
-    say."""
+def _unusable(name: str, reply: ModelResponse) -> Message | None:
+    """Why it is no answer; None: it is one. The end of a phase must be something that the model meant to say."""
     if any(isinstance(part, ToolCallPart) for part in reply.parts):
         return None
     if reply.finish_reason == "length":
-        return "model.cut-off"
+        return Message("model.cut-off", name=name)
     if reply.finish_reason == "content_filter":
-        return "model.withheld"
+        return Message("model.withheld", name=name)
     said = "".join([part.content for part in reply.parts if isinstance(part, TextPart)])
-    return None if said.strip() else "model.empty"
+    return None if said.strip() else Message("model.empty", name=name)

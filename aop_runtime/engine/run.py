@@ -12,7 +12,8 @@ from typing import Final, Literal, Protocol
 from aop_runtime.declarations import Phase, Procedure
 from aop_runtime.engine.budget import Budget, LimitReached, Untimed
 from aop_runtime.engine.library import compiled_folder
-from aop_runtime.engine.models import ModelFault, Models
+from aop_runtime.engine.model_names import ModelFault
+from aop_runtime.engine.models import Models
 from aop_runtime.engine.people import AnswerFault
 from aop_runtime.engine.phase import EarlierResult, prompt, run_phase
 from aop_runtime.engine.script import ScriptFault

@@ -135,7 +135,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "answer.text": "text",
     "answer.yes-no": "yes or no",
     # ----------------------------------------------------------------------------------------------- models
-    "model.no-provider": "the model {name!r} names no provider; write PROVIDER:NAME, as in openai:gpt-5",
+    "model.no-name": "{name!r} is no name of a model; write PROVIDER:NAME, as in openai:gpt-5",
     "model.unknown-provider": "no provider is called {provider!r}; write PROVIDER:NAME with one of {known}",
     "model.close-provider": "no provider is called {provider!r}; write {close}:{name}, if that is meant",
     "model.no-key": "the model {name} needs {variables}, which is not set; set it in the environment",
@@ -230,6 +230,9 @@ TEXTS: Final[Mapping[str, str]] = {
     "list.twice": "it lists {name!r} twice",
     "list.too-large": "its definition of {name!r} is too large",
     "list.deep": "its definition of {name!r} is nested too deeply",
+    "list.unkept": "{path}: {reason}; what the server lists cannot be kept, which the run relies on",
+    "list.kept-unreadable": "{path}: {reason}; the run relies on what the server listed first",
+    "list.kept-wrong": "{path}: not what a run keeps of a server's list; restore the file, or start the procedure anew",
     "pin.none": "{tool}.{name}: the manifest does not define it; compile the procedure again (aop compile)",
     "pin.writes": "{tool}.{name}: only reading was granted, but by the manifest it writes; compile the procedure again",
     "http.no-operations": "{tool}: an HTTP API's operations must be known; compile the procedure again",

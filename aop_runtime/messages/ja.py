@@ -138,7 +138,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "answer.text": " text ",
     "answer.yes-no": " yes か no ",
     # ----------------------------------------------------------------------------------------------- models
-    "model.no-provider": "モデル「{name}」に提供元がありません。openai:gpt-5 のように PROVIDER:NAME と書いてください",
+    "model.no-name": "「{name}」はモデルの名前ではありません。openai:gpt-5 のように PROVIDER:NAME と書いてください",
     "model.unknown-provider": "「{provider}」という提供元はありません。PROVIDER:NAME の PROVIDER には次のどれかを"
     "書いてください: {known}",
     "model.close-provider": "「{provider}」という提供元はありません。{close}:{name} のことなら、そう書いてください",
@@ -234,6 +234,9 @@ TEXTS: Final[Mapping[str, str]] = {
     "list.twice": "操作「{name}」が二つあります",
     "list.too-large": "操作「{name}」の定義が大きすぎます",
     "list.deep": "操作「{name}」の定義の入れ子が深すぎます",
+    "list.unkept": "{path}: {reason}。実行のもとになるサーバーの一覧を残せません",
+    "list.kept-unreadable": "{path}: {reason}。実行は、サーバーが最初に挙げた一覧をもとにします",
+    "list.kept-wrong": "{path}: 実行が残したサーバーの一覧ではありません。ファイルを元に戻すか、手順を初めから実行してください",
     "pin.none": "{tool}.{name}: manifest に定義がありません。手順をコンパイルし直してください（aop compile）",
     "pin.writes": "{tool}.{name}: 許されたのは読むことだけですが、manifest では書く操作です。"
     "手順をコンパイルし直してください",

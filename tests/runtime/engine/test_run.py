@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic_ai.models import Model
 
-from aop_runtime.engine.models import ModelFault
+from aop_runtime.engine.model_names import ModelFault
 from aop_runtime.engine.people import write_answer
 from aop_runtime.engine.run import Outcome, pending, request_cancel, run
 from aop_runtime.plane.questions import Answer, Person, Question
