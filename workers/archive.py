@@ -4,13 +4,15 @@ Each is a pointer whose name is computed from the document's id and the sequence
 `reindex` and retention. The rules by which they change are here, and hold for any number of processes:
 
 * a save is written once;
-* an outcome is replaced by that of a later round of the same save only (and *dead*, after a replay, by its outcome);
+* an outcome is replaced by that of a later round of the same save only, if that compiled something (and *dead*, after a
+  replay, by what came of it);
 * what is published moves to a greater (sequence, round) only.
 """
 
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
@@ -54,7 +56,6 @@ __all__ = [
 
 _ATTEMPTS: Final = 100
 _DIGITS: Final = 12
-_AT_ONCE: Final = 200
 
 R = TypeVar("R", bound=Record)
 
@@ -83,7 +84,7 @@ class Archive:
     def installation(self) -> Installation | None:
         return self._get("installation", Installation)
 
-    def make_installation(self) -> bool:
+    def install(self) -> bool:
         """False: there is one already."""
         made = Installation(id=secrets.token_hex(16))
         return self.store.set_pointer("installation", made.to_bytes(), None)
@@ -101,7 +102,7 @@ class Archive:
     # ---------------------------------------------------------------------------------------------- outcomes
 
     def put_outcome(self, outcome: Outcome) -> bool:
-        """Whether it counts. False: the save has the outcome of this round, or of a later one, already.
+        """Whether it counts. False: the save has an outcome already that this one does not replace.
 
         Published first, then this: what was published and has no outcome yet is published again without harm.
         Raises ArchiveContended.
@@ -116,6 +117,19 @@ class Archive:
             if self.store.set_pointer(name, data, found):
                 return True
         raise ArchiveContended(name)
+
+    def supersede(self, save: Save) -> bool:
+        """The save will not be compiled. False: it has another outcome already."""
+        return self.put_outcome(
+            Outcome(
+                document=save.document,
+                sequence=save.sequence,
+                job=save.job,
+                status="superseded",
+                at_ms=time.time_ns() // 1_000_000,
+                text=save.text,
+            )
+        )
 
     def outcome(self, document: str, sequence: int) -> Outcome | None:
         return self._get(_outcome_name(document, sequence), Outcome)
@@ -183,8 +197,14 @@ class Archive:
 
     def dead_letters(self) -> Iterator[DeadLetter]:
         """All of them, by listing."""
-        for names in _in_groups(self.store.pointer_names("dead/")):
-            yield from self._many(names, DeadLetter).values()
+        for job in self.dead_jobs():
+            letter = self.dead(job)
+            if letter is not None:
+                yield letter
+
+    def dead_jobs(self) -> list[str]:
+        """The ids of all jobs with a dead letter, the newest jobs first."""
+        return sorted((name.partition("/")[2] for name in self.store.pointer_names("dead/")), reverse=True)
 
     def remove_dead(self, job: str) -> bool:
         """False: there is none."""
@@ -220,7 +240,10 @@ class Archive:
 
     def documents(self) -> Iterator[str]:
         """The ids of all documents that were ever saved or published here, each once."""
-        return (document for document, _ in self._listed())
+        for digest, names in self.listing().items():
+            document = self._named(digest, names)
+            if document is not None:
+                yield document
 
     def stored(self, document: str) -> Stored:
         """All there is of one document."""
@@ -228,25 +251,24 @@ class Archive:
         names = [*self.store.pointer_names(f"save/{digest}/"), *self.store.pointer_names(f"outcome/{digest}/")]
         return self._stored(document, names)
 
-    def all_stored(self) -> Iterator[Stored]:
-        """The same of all documents, of one listing; what is saved meanwhile may be missing."""
-        return (self._stored(document, names) for document, names in self._listed())
-
-    def _listed(self) -> Iterator[tuple[str, list[str]]]:
-        """Each document with the names of its saves and outcomes."""
+    def listing(self) -> dict[str, list[str]]:
+        """The names of all saves and outcomes by their document's hash, those of published documents without any
+        included; what is saved meanwhile may be missing. For `listed`."""
         names: dict[str, list[str]] = {}
         for prefix in ("save/", "outcome/"):
             for name in self.store.pointer_names(prefix):
                 names.setdefault(name.split("/")[1], []).append(name)
         for name in self.store.pointer_names("published/"):
             names.setdefault(name.split("/")[1], [])
-        for digest, group in names.items():
-            document = self._named(digest, group)
-            if document is not None:
-                yield document, group
+        return names
+
+    def listed(self, digest: str, names: Sequence[str]) -> Stored | None:
+        """All there is of one document of `listing`. None: it was removed meanwhile."""
+        document = self._named(digest, names)
+        return None if document is None else self._stored(document, names)
 
     def _named(self, digest: str, names: Sequence[str]) -> str | None:
-        """The id behind a hash, which any record of the document tells. None: all were removed meanwhile."""
+        """The id behind a hash, which any record of the document tells."""
         for name in (*names, f"published/{digest}"):
             data = self.store.get_pointer(name)
             if data is not None:
@@ -275,7 +297,10 @@ class Archive:
 
 
 def _replaces(new: Outcome, old: Outcome) -> bool:
-    return new.round > old.round or (new.round == old.round and old.status == "dead" and new.status != "dead")
+    if new.status in ("superseded", "dead"):
+        # A compile again that came to nothing leaves the save what it had.
+        return old.status == "dead" and new.round >= old.round and new.status == "superseded"
+    return new.round > old.round or (new.round == old.round and old.status == "dead")
 
 
 def _save_name(document: str, sequence: int) -> str:
@@ -288,14 +313,3 @@ def _outcome_name(document: str, sequence: int) -> str:
 
 def _published_name(document: str) -> str:
     return f"published/{document_hash(document)}"
-
-
-def _in_groups(names: Iterable[str]) -> Iterator[list[str]]:
-    group: list[str] = []
-    for name in names:
-        group.append(name)
-        if len(group) == _AT_ONCE:
-            yield group
-            group = []
-    if group:
-        yield group

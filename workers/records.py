@@ -160,6 +160,7 @@ class DeadLetter(Record):
     document: str
     sequence: SequenceNumber
     round: Count = 0
+    job_class: JobClass = "interactive"
     stage: Stage
     cause: str = ""
     at_ms: Count
