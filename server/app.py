@@ -1,0 +1,92 @@
+"""The application: all parts behind one URL, and what surrounds every request."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pipeline.stores.protocol import StoreError
+from server import hooks, rest
+from server.errors import HANDLERS
+from server.limits import UrlLimit
+from server.service import Service
+from workers.logs import bound, get_logger
+from workers.settings import Settings
+from workers.token_uses import FLUSH_S
+
+_logger = get_logger("server")
+
+
+def create_app(settings: Settings) -> Starlette:
+    """Raises StoreError where the store cannot be used, and when it starts RedisError, LedgerVersion as well. All is
+    closed when it stops. `app.state.service` is what its parts share."""
+    service = Service(settings)
+    app = Starlette(
+        routes=routes(service),
+        middleware=[Middleware(Surroundings), Middleware(UrlLimit)],
+        exception_handlers=cast("Mapping[Any, Any]", HANDLERS),  # starlette's own type says no more
+        lifespan=_lifespan,
+    )
+    app.state.service = service
+    return app
+
+
+def routes(service: Service) -> Sequence[BaseRoute]:
+    """Of all parts. One that is added (the MCP server, web pages, OAuth) brings its own: a `Mount` is a route, too."""
+    return [*hooks.routes(service), *rest.routes(service)]
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    await anyio.to_thread.run_sync(service.open)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_flush, service)
+        yield
+        tasks.cancel_scope.cancel()
+    await anyio.to_thread.run_sync(service.close)
+
+
+async def _flush(service: Service) -> None:
+    while True:
+        await anyio.sleep(FLUSH_S)
+        try:
+            await anyio.to_thread.run_sync(service.flush)
+        except StoreError as error:
+            _logger.warning("uses of tokens are not kept yet", cause=str(error))
+
+
+class Surroundings:
+    """Middleware: an id for each request, which its log lines and its answer carry; no answer is taken for what it is
+    not, or kept where others could read it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        identity = secrets.token_hex(8)
+        scope["aop.request_id"] = identity
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["x-request-id"] = identity
+                headers["x-content-type-options"] = "nosniff"
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        with bound(request_id=identity):
+            await self._app(scope, receive, with_headers)

@@ -1,0 +1,12 @@
+"""REST: documents, their jobs, tools, health. Each module lists its `routes`."""
+
+from __future__ import annotations
+
+from starlette.routing import BaseRoute
+
+from server.rest import documents, health, jobs, tools
+from server.service import Service
+
+
+def routes(service: Service) -> list[BaseRoute]:
+    return [route for part in (health, documents, jobs, tools) for route in part.routes(service)]

@@ -1,0 +1,155 @@
+"""What all entrances share: the installation's Redis, store and ledger, and the threads in which they are waited for.
+
+The server's code is asynchronous, what it calls is not: `Service.run` takes a function to a thread, together with a
+`Backend`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+import anyio
+import anyio.to_thread
+from redis import Redis
+
+from catalog.snapshot import Catalog
+from pipeline.stores.protocol import Store
+from server.errors import ApiError, unavailable
+from server.watch import Watch
+from workers.archive import Archive
+from workers.catalogs import CatalogMissing, Catalogs
+from workers.connections import open_ledger, open_redis, open_store
+from workers.intake import Intake, open_installation
+from workers.ledger.ledger import Ledger
+from workers.ledger.records import LedgerLost, Project
+from workers.logs import Masking, secrets_of
+from workers.settings import Settings
+from workers.token_uses import Uses
+from workers.tokens import Tokens
+
+THREADS: Final = 64
+WORK_S: Final = 20.0
+"""A request that takes longer is given up. Redis and the store give up by themselves before that, most of the time."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What waits. Threads share it."""
+
+    store: Store
+    ledger: Ledger
+    archive: Archive
+    intake: Intake
+    tokens: Tokens
+
+
+class Service:
+    """Raises StoreError, RedisError and LedgerVersion where the installation cannot be used. Close it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.redis: Redis = open_redis(settings)
+        self.ledger: Ledger = open_ledger(settings, self.redis)
+        store = open_store(settings)
+        archive = Archive(store)
+        self.uses = Uses()
+        self.backend = Backend(
+            store,
+            self.ledger,
+            archive,
+            Intake(self.ledger, archive, settings.max_document_bytes),
+            Tokens(store, self.redis, settings.redis_prefix, self.uses),
+        )
+        self.masking = Masking(secrets_of(settings))
+        self.watch = Watch(self.ledger, self._now_ms)
+        self._limiter: anyio.CapacityLimiter | None = None
+        self._catalogs = Catalogs(store, self.redis, settings.redis_prefix)
+        self._loading = threading.Lock()
+        self._projects = SharedProject(self.ledger)
+
+    def open(self) -> None:
+        """Check the ledger, and make one where the installation is new. One that was lost is no obstacle: requests are
+        refused until it is there again. Raises StoreError, RedisError, LedgerVersion."""
+        try:
+            open_installation(self.ledger, self.backend.archive)
+        except LedgerLost:
+            return
+
+    # --------------------------------------------------------------------------------------------- threads
+
+    async def run(self, work: Callable[Concatenate[Backend, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What `work` returns or raises; ApiError `busy` or `timeout` where it takes too long."""
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(THREADS)
+        try:
+            with anyio.fail_after(WORK_S):
+                # A thread cannot be stopped: one that is given up comes to its end alone.
+                return await anyio.to_thread.run_sync(
+                    partial(work, self.backend, *args, **kwargs), abandon_on_cancel=True, limiter=self._limiter
+                )
+        except TimeoutError:
+            if self._limiter.available_tokens <= 0:
+                raise unavailable("busy") from None
+            raise ApiError("dependency_failure", "timeout", limit=round(WORK_S)) from None
+
+    # ----------------------------------------------------------------------------------- what is kept in memory
+
+    def catalog(self, digest: str = "") -> tuple[str, Catalog]:
+        """The catalog of that digest, "" the current one, with its digest. Raises ApiError for the current one,
+        CatalogMissing for another."""
+        with self._loading:
+            try:
+                wanted = digest or self._catalogs.current()
+                return wanted, self._catalogs.get(wanted)
+            except CatalogMissing:
+                if digest:
+                    raise
+                raise ApiError("dependency_failure", "no-catalog") from None
+
+    def project(self) -> Project:
+        """The rows of all documents. Raises RedisError, LedgerLost."""
+        return self._projects.get()
+
+    def _now_ms(self) -> int:
+        seconds, microseconds = self.redis.time()
+        return seconds * 1_000 + microseconds // 1_000
+
+    # --------------------------------------------------------------------------------------------- ending
+
+    def flush(self) -> None:
+        """Keep what was only counted so far. Raises StoreError."""
+        self.uses.flush(self.backend.store)
+
+    def close(self) -> None:
+        """Raises StoreError."""
+        self.watch.close()
+        try:
+            self.flush()
+        finally:
+            self.backend.store.close()
+            self.redis.close()
+
+
+class SharedProject:
+    """The project's rows, read again when they changed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._lock = threading.Lock()
+        self._known: Project | None = None
+
+    def get(self) -> Project:
+        with self._lock:
+            newer = self._ledger.project("" if self._known is None else self._known.version)
+            if newer is not None:
+                self._known = newer
+            if self._known is None:
+                raise AssertionError("a ledger that knows no version answers with all rows")
+            return self._known
