@@ -195,13 +195,6 @@ class Archive:
     def dead(self, job: str) -> DeadLetter | None:
         return self._get(f"dead/{job}", DeadLetter)
 
-    def dead_letters(self) -> Iterator[DeadLetter]:
-        """All of them, by listing."""
-        for job in self.dead_jobs():
-            letter = self.dead(job)
-            if letter is not None:
-                yield letter
-
     def dead_jobs(self) -> list[str]:
         """The ids of all jobs with a dead letter, the newest jobs first."""
         return sorted((name.partition("/")[2] for name in self.store.pointer_names("dead/")), reverse=True)

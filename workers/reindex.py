@@ -50,8 +50,8 @@ def no_progress(_done: int, _total: int) -> None:
 
 
 def reindex(ledger: Ledger, archive: Archive, progress: Progress = no_progress) -> Reindexed:
-    """Raises LedgerVersion, LedgerCorrupt, StoreError, RedisError, ArchiveContended, and LedgerLost if Redis keeps being
-    wiped."""
+    """Raises LedgerVersion, LedgerCorrupt, StoreError, RedisError, ArchiveContended, and LedgerLost where Redis is
+    wiped again and again."""
     for left in reversed(range(_ATTEMPTS)):
         try:
             return _reindex(ledger, archive, progress)
