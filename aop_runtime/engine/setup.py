@@ -21,6 +21,7 @@ from aop_runtime.plane.questions import Person
 from aop_runtime.plane.redaction import Redaction
 from aop_runtime.runs.folder import Plan, RunFolder
 from aop_runtime.sources.connectors import Connectors
+from aop_runtime.sources.first_lists import FirstLists
 from aop_runtime.sources.plugins import PluginSource
 from aop_runtime.sources.protocol import Source, SourceFault
 from aop_runtime.sources.redaction import Secrets
@@ -31,6 +32,7 @@ from aop_runtime.standard.hitl import HitlSource
 from aop_runtime.standard.sandbox import SandboxSource
 
 PROFILES = "profiles"
+SERVERS = "servers"
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,12 @@ class Kit:
     approved: tuple[str, ...]
 
     def sources(self, manifest: Manifest, folder: RunFolder) -> Sequence[Source]:
-        connectors = Connectors(manifest, self.servers, self.environment)
+        lists = FirstLists(folder.path / SERVERS)
+        connectors = Connectors(manifest, self.servers, self.environment, lists=lists)
         return (
             connectors,
             HandoverSource(connectors.operation_tools),
-            BrowserSource(self.servers, folder.runs.parent / PROFILES, self.environment),
+            BrowserSource(self.servers, folder.runs.parent / PROFILES, self.environment, lists=lists),
             SandboxSource(),
             HitlSource(),
             AttachmentsSource(),

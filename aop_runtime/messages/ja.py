@@ -236,7 +236,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "list.deep": "操作「{name}」の定義の入れ子が深すぎます",
     "list.unkept": "{path}: {reason}。実行のもとになるサーバーの一覧を残せません",
     "list.kept-unreadable": "{path}: {reason}。実行は、サーバーが最初に挙げた一覧をもとにします",
-    "list.kept-wrong": "{path}: 実行が残したサーバーの一覧ではありません。ファイルを元に戻すか、手順を初めから実行してください",
+    "list.kept-wrong": "{path}: 実行が残したサーバーの一覧ではありません。元に戻すか、手順を初めから実行してください",
     "pin.none": "{tool}.{name}: manifest に定義がありません。手順をコンパイルし直してください（aop compile）",
     "pin.writes": "{tool}.{name}: 許されたのは読むことだけですが、manifest では書く操作です。"
     "手順をコンパイルし直してください",

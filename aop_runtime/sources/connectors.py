@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from aop_runtime.declarations import Handover, Http, Mcp, Standard
 from aop_runtime.manifest import Manifest
 from aop_runtime.plane.spec import Tool
+from aop_runtime.sources.first_lists import FirstLists
 from aop_runtime.sources.http import HttpSource
 from aop_runtime.sources.limits import Limits
 from aop_runtime.sources.mcp import McpSource
@@ -17,7 +18,8 @@ from aop_runtime.sources.servers import ServerEntry
 
 class Connectors:
     """A `Source`. `servers`: of an `mcpServers` file (`servers.read_servers`); they go before the manifest's addresses.
-    `environment`: where credentials are looked up; nothing else of it is used but what `servers.inherited` names."""
+    `environment`: where credentials are looked up; nothing else of it is used but what `servers.inherited` names.
+    `lists`: what MCP servers listed when the run first asked them."""
 
     def __init__(
         self,
@@ -25,9 +27,10 @@ class Connectors:
         servers: Mapping[str, ServerEntry],
         environment: Mapping[str, str],
         limits: Limits = Limits(),  # noqa: B008 - immutable
+        lists: FirstLists = FirstLists(),  # noqa: B008 - keeps nothing
     ) -> None:
         self._manifest = manifest
-        self._mcp = McpSource(manifest, servers, environment, limits)
+        self._mcp = McpSource(manifest, servers, environment, limits, lists)
         self._http = HttpSource(manifest, environment, limits)
 
     def accepts(self, grant: Grant) -> bool:

@@ -7,7 +7,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult
@@ -17,12 +17,14 @@ from aop_runtime.messages import Message
 from aop_runtime.plane.envelope import Output, ToolFailure
 from aop_runtime.plane.spec import Effect
 from aop_runtime.sources import failures
+from aop_runtime.sources.first_lists import FirstLists, OperationRecord
 from aop_runtime.sources.limits import Limits
 from aop_runtime.sources.mcp_connection import Connection, LiveOperation, Nonsense, Refused, Unreachable
 from aop_runtime.sources.mcp_results import output_of
 from aop_runtime.sources.mcp_watchdog import Watchdog
 from aop_runtime.sources.misfit import misfit
 from aop_runtime.sources.protocol import SourceFault
+from aop_runtime.sources.redaction import Secrets
 from aop_runtime.sources.schemas import Schema, depth, digest, gone, without_patterns
 from aop_runtime.sources.servers import Server
 from aop_runtime.sources.words import one_line
@@ -46,8 +48,12 @@ class Wanted:
 
 
 class Remote:
-    def __init__(self, server: Server, limits: Limits, watchdog: Watchdog) -> None:
+    """`lists`: whether and what the server listed when the run first asked it, under `server.name`."""
+
+    def __init__(self, server: Server, limits: Limits, watchdog: Watchdog, lists: FirstLists) -> None:
         self.secrets = server.secrets
+        self._name = server.name
+        self._lists = lists
         self._limits = limits
         self._connection = Connection(server, limits, watchdog)
         self._lock = asyncio.Lock()
@@ -58,7 +64,7 @@ class Remote:
         self._judged: dict[str, tuple[LiveOperation, str | None]] = {}
 
     async def first(self, tool: str) -> Mapping[str, LiveOperation]:
-        """What the server listed when the run first asked it. Raises SourceFault."""
+        """What the server listed when the run first asked it, in whatever process. Raises SourceFault."""
         try:
             await self._list()
         except (Unreachable, Refused, Nonsense) as error:
@@ -97,6 +103,8 @@ class Remote:
             await self._list()
         except (Unreachable, Refused, Nonsense) as error:
             raise failures.lost(wanted.address, str(error), wanted.effect, sent=False) from error
+        except SourceFault as fault:
+            raise ToolFailure("dependency_failure", str(fault)) from fault
         live = self._listed.get(wanted.operation)
         if live is None:
             raise failures.conflict(wanted.address, "the server does not offer this operation (any more)")
@@ -128,7 +136,7 @@ class Remote:
         return None
 
     async def _list(self) -> None:
-        """Raises Unreachable, Refused, Nonsense."""
+        """Raises Unreachable, Refused, Nonsense; SourceFault where what was listed first cannot be read or kept."""
         if self._fresh():
             return
         async with self._lock:
@@ -138,16 +146,24 @@ class Remote:
             # What changes while the list comes makes it stale.
             generation = self._connection.generation
             operations = await self._connection.list()
-            self._generation = generation
-            self._when = time.monotonic()
-            found = _checked(operations)
+            found = _checked(operations, self.secrets)
             # Kept as the same object while it is the same: what was judged once need not be judged again.
             self._listed = {
                 name: known if (known := self._listed.get(name)) is not None and _same(known, live) else live
                 for name, live in found.items()
             }
             if self._first is None:
-                self._first = self._listed
+                self._first = self._kept(self._listed)
+            self._generation = generation
+            self._when = time.monotonic()
+
+    def _kept(self, listed: dict[str, LiveOperation]) -> dict[str, LiveOperation]:
+        """What counts for the whole run: `listed` only where no process of the run has asked before."""
+        records = self._lists.load(self._name)
+        if records is not None:
+            return {record.name: LiveOperation(**record.model_dump()) for record in records}
+        self._lists.keep(self._name, [OperationRecord.model_validate(asdict(live)) for live in listed.values()])
+        return listed
 
     def _fresh(self) -> bool:
         connection = self._connection
@@ -211,8 +227,8 @@ def _same(known: LiveOperation, live: LiveOperation) -> bool:
     return known == live and _definition(known) == _definition(live)
 
 
-def _checked(operations: tuple[LiveOperation, ...]) -> dict[str, LiveOperation]:
-    """Raises Nonsense."""
+def _checked(operations: tuple[LiveOperation, ...], secrets: Secrets) -> dict[str, LiveOperation]:
+    """What may be shown and kept: without the secrets that the server was given. Raises Nonsense."""
     found: dict[str, LiveOperation] = {}
     for live in operations:
         name = one_line(live.name, 80)
@@ -222,14 +238,14 @@ def _checked(operations: tuple[LiveOperation, ...]) -> dict[str, LiveOperation]:
             raise Nonsense(Message("list.deep", name=name))
         found[live.name] = LiveOperation(
             name=live.name,
-            description=live.description,
-            input_schema=_plain(live.input_schema) or {},
-            output_schema=_plain(live.output_schema),
+            description=secrets.hide(live.description),
+            input_schema=_plain(live.input_schema, secrets) or {},
+            output_schema=_plain(live.output_schema, secrets),
             read_only=live.read_only,
         )
     return found
 
 
-def _plain(schema: dict[str, Json] | None) -> dict[str, Json] | None:
-    result = without_patterns(schema)
+def _plain(schema: dict[str, Json] | None, secrets: Secrets) -> dict[str, Json] | None:
+    result = secrets.hide_json(without_patterns(schema))
     return result if isinstance(result, dict) else None

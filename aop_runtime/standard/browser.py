@@ -20,6 +20,7 @@ from aop_runtime.messages import reason
 from aop_runtime.plane.context import ToolContext
 from aop_runtime.plane.envelope import Output, ToolFailure
 from aop_runtime.plane.spec import Tool, ToolSpec
+from aop_runtime.sources.first_lists import FirstLists
 from aop_runtime.sources.limits import Limits
 from aop_runtime.sources.mcp import FROM_SERVER, Pool
 from aop_runtime.sources.protocol import Grant, SourceFault
@@ -39,7 +40,7 @@ _TIMEOUT_S: Final = 120.0
 
 
 class BrowserSource:
-    """A `Source`. `profiles`: the folder of the named profiles."""
+    """A `Source`. `profiles`: the folder of the named profiles. `lists`: see `connectors.Connectors`."""
 
     def __init__(
         self,
@@ -47,12 +48,13 @@ class BrowserSource:
         profiles: Path,
         environment: Mapping[str, str],
         limits: Limits = Limits(),  # noqa: B008 - immutable
+        lists: FirstLists = FirstLists(),  # noqa: B008 - keeps nothing
     ) -> None:
         self._entry = servers.get(TOOL, _DEFAULT)
         self._profiles = profiles
         self._environment = environment
         self._limits = limits
-        self._pool = Pool(limits)
+        self._pool = Pool(limits, lists)
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     def accepts(self, grant: Grant) -> bool:
