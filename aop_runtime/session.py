@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -133,7 +133,8 @@ def _driven(
         if console.form == "text":
             console.write(f"\n⏹ {words(console.language)['interrupted']}: aop runs resume {folder.run}")
         return INTERRUPTED
-    return _told(folder, outcome, console)
+    result = kit.hide(folder)(outcome.result)
+    return _told(folder, replace(outcome, result=str(result)), console)
 
 
 async def _interruptible(work: Coroutine[object, object, Outcome]) -> Outcome:

@@ -23,7 +23,9 @@ _SHOWN: Final = 300
 _ALIKE: Final = 70
 _NAME: Final = re.compile(r"(?P<provider>[a-z][a-z0-9/-]*):(?P<name>[^\s:](?:[^\s]*))")
 _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
-_PACKAGE: Final = re.compile(r"pydantic-ai-slim\[[\w-]+\]")
+_PACKAGE: Final = re.compile(r"pydantic-ai-slim\[([\w-]+)\]")
+_EXTRAS: Final = ("anthropic", "google")
+"""Of ours, which pin what was tried."""
 
 
 class ModelFault(Fault):
@@ -48,7 +50,8 @@ def named_model(name: str, environment: Mapping[str, str] = os.environ) -> Model
         package = _PACKAGE.search(str(error))
         if package is None:
             raise _unusable(name, error) from error
-        raise ModelFault("model.not-installed", name=name, package=package[0]) from error
+        wanted = f"aop[run,{package[1]}]" if package[1] in _EXTRAS else package[0]
+        raise ModelFault("model.not-installed", name=name, package=wanted) from error
     except UserError as error:
         missing = [variable for variable in _VARIABLE.findall(str(error)) if not environment.get(variable)]
         if str(error).startswith("Unknown model"):

@@ -28,6 +28,7 @@ from aop_runtime.plane.registry import offers
 from aop_runtime.plane.shaping import for_model
 from aop_runtime.plane.spec import Tool, ToolCall
 from aop_runtime.runs.events import ModelReplied, Noted
+from aop_runtime.runs.folder import RunFault
 from aop_runtime.runs.journal import Journal
 from aop_runtime.runs.record import JournalFault
 
@@ -75,7 +76,7 @@ async def run_phase(
 ) -> str:
     """What the agent says at the end. What the journal knows of it is not done again. `language`: of notes.
 
-    Raises LimitReached, ModelFault, Waiting, JournalFault.
+    Raises LimitReached, ModelFault, RunFault, Waiting, JournalFault.
     """
 
     def note(message: Message) -> None:
@@ -105,7 +106,10 @@ async def run_phase(
             ToolCall(f"p{place}t{turn}c{number}", call.tool_name, call.args if call.args is not None else {})
             for number, call in enumerate(calls)
         ]
-        budget.check_calls(sum(journal.finished(call.id) is None for call in made))
+        open_calls = sum(journal.finished(call.id) is None for call in made)
+        if recorded is not None and open_calls and not journal.is_whole(recorded):
+            raise RunFault("run.secret-gone")
+        budget.check_calls(open_calls)
         envelopes = await plane.call_all(made)
         truncated = truncated or any(envelope.truncation is not None for envelope in envelopes)
         returns = [

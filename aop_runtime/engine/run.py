@@ -41,6 +41,7 @@ from aop_runtime.runs.events import (
 from aop_runtime.runs.folder import Changes, Plan, RunFault, RunFolder, child_id
 from aop_runtime.runs.journal import Journal
 from aop_runtime.runs.record import read_record
+from aop_runtime.runs.vault import Vault
 from aop_runtime.sources.protocol import Source, SourceFault
 
 Status = Literal["finished", "waiting", "failed", "cancelled"]
@@ -103,6 +104,8 @@ class Equipment(Protocol):
 
     def person(self, folder: RunFolder) -> Person: ...
 
+    def vault(self, folder: RunFolder) -> Vault: ...
+
     def called(self, procedure: str) -> Equipment: ...
 
 
@@ -137,7 +140,8 @@ async def run(
             shared.take(event)
             watch(folder.run, event)
 
-        with contextlib.closing(Journal(folder.path, seen, active=lambda: shared.seconds)) as journal:
+        kept = Journal(folder.path, seen, active=lambda: shared.seconds, vault=equipment.vault(folder))
+        with contextlib.closing(kept) as journal:
             match journal.end:
                 case RunFinished() as end:
                     return Outcome("finished", result=end.result)
@@ -275,7 +279,7 @@ class _Driver:
             folder=self._folder.path,
             state=self._state,
             cancelled=self._cancelled,
-            progress=lambda text: self._watch(self._folder.run, Noted(phase=place, text=text)),
+            progress=lambda text: self._journal.tell(Noted(phase=place, text=text)),
             notify=lambda text: self._journal.record(Noted(phase=place, text=text)),
             language=self._plan.language,
         )

@@ -13,13 +13,14 @@ from aop_runtime.engine.people import Beforehand, Files, FirstOf
 from aop_runtime.engine.run import Equipment
 from aop_runtime.engine.script import read_script
 from aop_runtime.handover.source import HandoverSource
-from aop_runtime.manifest import Manifest, read_manifest
+from aop_runtime.manifest import Manifest, ManifestFault, read_manifest
 from aop_runtime.plane.audit import Audit
 from aop_runtime.plane.hooks import Hook
 from aop_runtime.plane.permission import Rules, read_rules
 from aop_runtime.plane.questions import Person
 from aop_runtime.plane.redaction import Redaction
 from aop_runtime.runs.folder import Plan, RunFolder
+from aop_runtime.runs.vault import Vault
 from aop_runtime.sources.connectors import Connectors
 from aop_runtime.sources.first_lists import FirstLists
 from aop_runtime.sources.plugins import PluginSource
@@ -62,7 +63,7 @@ class Kit:
         )
 
     def hooks(self, folder: RunFolder) -> Sequence[Hook]:
-        hide = self._secrets(folder)
+        hide = self.hide(folder)
         return (Redaction(hide), Audit(folder.path / "audit.jsonl", hide))
 
     def person(self, folder: RunFolder) -> Person:
@@ -71,8 +72,26 @@ class Kit:
     def called(self, procedure: str) -> Equipment:
         return replace(self, models=self.models.called(procedure))
 
-    def _secrets(self, folder: RunFolder) -> Callable[[Json], Json]:
-        """What no result and no record may show: the secrets that servers are given."""
+    def vault(self, folder: RunFolder) -> Vault:
+        try:
+            given = self._given(folder)
+        except ManifestFault:
+            # Without a manifest nothing is run, which is told where it is read.
+            given = []
+        return Vault(frozenset[str]().union(*(secrets.forms for secrets in given)), folder.run)
+
+    def hide(self, folder: RunFolder) -> Callable[[Json], Json]:
+        """Takes out what no result and no record may show: the secrets that servers are given."""
+        given = self._given(folder)
+
+        def hide(value: Json) -> Json:
+            for secrets in given:
+                value = secrets.hide_json(value)
+            return value
+
+        return hide
+
+    def _given(self, folder: RunFolder) -> list[Secrets]:
         pins = read_manifest(folder.manifest).tools.values()
         names = {name for pin in pins if pin.server is not None for name in pin.server.credentials}
         found = [Secrets(self.environment[name] for name in names if name in self.environment)]
@@ -80,13 +99,7 @@ class Kit:
             # One that lacks what it needs is given nothing.
             with contextlib.suppress(SourceFault):
                 found.append(configured(name, entry, self.environment).secrets)
-
-        def hide(value: Json) -> Json:
-            for secrets in found:
-                value = secrets.hide_json(value)
-            return value
-
-        return hide
+        return found
 
 
 def equip(

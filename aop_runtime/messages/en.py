@@ -122,6 +122,8 @@ TEXTS: Final[Mapping[str, str]] = {
     "run.no-document": "no compiled procedure below {library} is of this document; compile it (aop compile)",
     "run.was-cancelled": "the run {run} was cancelled; start the procedure anew",
     "run.no-question": "the run {run} asks no question {question!r}; it asks: {known}",
+    "run.secret-gone": "the record of the run holds a secret that is not in the environment any more; set it as it "
+    "was, or start the procedure anew",
     "run.called-failed": "the called procedure {name!r} ({run}) failed: {why}",
     "run.called-cancelled": "the called procedure {name!r} ({run}) was cancelled; start the procedure anew",
     "journal.unreadable": "{path}: {reason}",

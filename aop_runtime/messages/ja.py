@@ -125,6 +125,8 @@ TEXTS: Final[Mapping[str, str]] = {
     "（aop compile）",
     "run.was-cancelled": "実行 {run} は取り消されています。手順を新しく実行してください",
     "run.no-question": "実行 {run} に質問「{question}」はありません。待っている質問: {known}",
+    "run.secret-gone": "実行の記録にある秘密の値が、今の環境にありません。元の値を設定するか、手順を"
+    "新しく実行してください",
     "run.called-failed": "呼び出した手順「{name}」（{run}）が止まりました: {why}",
     "run.called-cancelled": "呼び出した手順「{name}」（{run}）が取り消されました。手順を新しく実行してください",
     "journal.unreadable": "{path}: {reason}",

@@ -20,16 +20,18 @@ from aop_runtime.plane.envelope import Envelope
 from aop_runtime.plane.questions import Answer, Question
 from aop_runtime.plane.spec import ToolSpec
 from aop_runtime.runs.envelopes import recorded
-from aop_runtime.runs.events import CallBegun, CallFinished, Event, QuestionAnswered, QuestionAsked
+from aop_runtime.runs.events import CallBegun, CallFinished, Event, ModelReplied, QuestionAnswered, QuestionAsked
 from aop_runtime.runs.record import FILE, JournalFault, Record
+from aop_runtime.runs.vault import Vault, hidden
 
 
 class Journal(Record):
     """A `CallJournal` in the file `events.jsonl` of `folder`, for the one process that holds the run (`runs.folder`).
 
     A last line that a crash has cut off is dropped: what it was to record counts as not having happened, which is why a
-    write's beginning is on the disk before the write. `watch` gets every event once it is written. `active`: seconds
-    that the run has been worked on; None: no more than before. Raises JournalFault.
+    write's beginning is on the disk before the write. `watch` gets every event once it is written, as anybody may see
+    it. `active`: seconds that the run has been worked on; None: no more than before. `vault`: of the secrets that the
+    file must not hold. Raises JournalFault.
     """
 
     def __init__(
@@ -39,12 +41,16 @@ class Journal(Record):
         *,
         active: Callable[[], float] | None = None,
         clock: Callable[[], float] = time.time,
+        vault: Vault | None = None,
     ) -> None:
         super().__init__()
         self._path = folder / FILE
         self._watch = watch
         self._active = active
         self._clock = clock
+        self._vault = vault or Vault()
+        self._lost_replies: set[tuple[int, int]] = set()
+        self._lost_calls: set[str] = set()
         self._broken = False
         try:
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -66,11 +72,34 @@ class Journal(Record):
                 "active_s": round(self._active_s(), 3),
             }
         )
-        line = json.dumps(stamped.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
+        plain = stamped.model_dump(mode="json")
+        sealed = self._vault.sealed(plain)
+        line = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))
         self._append(f"{line}\n".encode("utf-8", "surrogatepass"), durable=durable)
         self.lines += 1
         self.take(stamped)
-        self._watch(stamped)
+        self._watch(stamped if sealed is plain else type(event).model_validate(hidden(sealed)))
+
+    def tell(self, event: Event) -> None:
+        """Whoever watches, and not the record."""
+        sealed = self._vault.sealed(event.model_dump(mode="json"))
+        self._watch(type(event).model_validate(hidden(sealed)))
+
+    def is_whole(self, reply: ModelReplied) -> bool:
+        """Whether it is what the model wrote: a secret in it may be none of the environment any more."""
+        return (reply.phase, reply.turn) not in self._lost_replies
+
+    def _read(self, event: dict[str, Json]) -> dict[str, Json]:
+        opened, whole = self._vault.opened(event)
+        if not whole:
+            match event:
+                case {"event": "model-replied", "phase": int(phase), "turn": int(turn)}:
+                    self._lost_replies.add((phase, turn))
+                case {"event": "call-begun", "call": str(call)}:
+                    self._lost_calls.add(call)
+                case _:
+                    pass
+        return opened
 
     def _active_s(self) -> float:
         if self._active is not None:
@@ -103,11 +132,13 @@ class Journal(Record):
     # ------------------------------------------------------------------------------------------- the plane's
 
     def unknown_outcome(self, spec: ToolSpec, arguments: Mapping[str, Json]) -> bool:
-        wanted = (spec.address, canonical(arguments))
+        wanted = canonical(arguments)
         return any(
             envelope.error is not None and envelope.error.unknown_outcome
-            for call, made in self._writes.items()
-            if made == wanted and (envelope := self._finished.get(call)) is not None
+            for call, (address, made) in self._writes.items()
+            # One whose arguments cannot be told any more may be equal.
+            if address == spec.address and (made == wanted or call in self._lost_calls)
+            if (envelope := self._finished.get(call)) is not None
         )
 
     def begin(self, call: str, spec: ToolSpec, arguments: Mapping[str, Json]) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from aop_runtime.declarations import Json
 from aop_runtime.faults import Fault
 from aop_runtime.messages import reason
 from aop_runtime.plane.arguments import canonical
@@ -34,6 +35,7 @@ from aop_runtime.runs.events import (
     read_event,
 )
 from aop_runtime.runs.folder import Plan
+from aop_runtime.runs.vault import hidden
 
 FILE: Final = "events.jsonl"
 
@@ -119,6 +121,10 @@ class Record:
             case _:
                 pass
 
+    def _read(self, event: dict[str, Json]) -> dict[str, Json]:
+        """An event of the file as it is taken: without the secrets that a run is not to show."""
+        return hidden(event)
+
     def read(self, data: bytes, name: str) -> int:
         """Take the events of a file's bytes; the length of what is whole. Raises JournalFault.
 
@@ -127,7 +133,8 @@ class Record:
         whole = data[: data.rfind(b"\n") + 1]
         for number, line in enumerate(whole.splitlines(), 1):
             try:
-                event = read_event(json.loads(line.decode("utf-8", "surrogatepass")))
+                value = json.loads(line.decode("utf-8", "surrogatepass"))
+                event = read_event(self._read(value) if isinstance(value, dict) else value)
             except (ValueError, ValidationError, RecursionError) as error:
                 raise JournalFault("journal.no-event", path=name, line=number) from error
             self.lines += 1

@@ -23,8 +23,10 @@ class Secrets:
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        forms = {form for value in values for part in _parts(value) for form in _forms(part) if len(form) >= _SHORTEST}
-        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        self.forms: Final = frozenset(
+            form for value in values for part in _parts(value) for form in _forms(part) if len(form) >= _SHORTEST
+        )
+        longest_first = sorted(self.forms, key=lambda form: (-len(form), form))
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def __repr__(self) -> str:

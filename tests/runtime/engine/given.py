@@ -21,6 +21,7 @@ from aop_runtime.plane.permission import Rules
 from aop_runtime.plane.questions import Person
 from aop_runtime.plane.spec import Effect, Tool, ToolSpec
 from aop_runtime.runs.folder import Limits, Plan, RunFolder
+from aop_runtime.runs.vault import Vault
 from aop_runtime.sources.protocol import Source
 
 HEAD = '''"""Of a test."""
@@ -81,10 +82,10 @@ class Crm:
 
 
 class Given:
-    """An `Equipment`. `approved`: patterns that are allowed without asking."""
+    """An `Equipment`. `approved`: patterns that are allowed without asking. `secrets`: which no record may hold."""
 
-    def __init__(self, log: Path, models: Models, approved: Sequence[str] = ()) -> None:
-        self.log, self.models, self.approved = log, models, approved
+    def __init__(self, log: Path, models: Models, approved: Sequence[str] = (), secrets: Sequence[str] = ()) -> None:
+        self.log, self.models, self.approved, self.secrets = log, models, approved, secrets
         self.rules: tuple[Rules, ...] = (Rules(),)
 
     def sources(self, manifest: Manifest, folder: RunFolder) -> Sequence[Source]:
@@ -96,8 +97,11 @@ class Given:
     def person(self, folder: RunFolder) -> Person:
         return FirstOf([Beforehand(self.approved), Files(folder.path)])
 
+    def vault(self, folder: RunFolder) -> Vault:
+        return Vault(self.secrets, folder.run)
+
     def called(self, procedure: str) -> Equipment:
-        return Given(self.log, self.models.called(procedure), self.approved)
+        return Given(self.log, self.models.called(procedure), self.approved, self.secrets)
 
 
 def script(phases: Mapping[str, Any], called: Mapping[str, Any] | None = None) -> ScriptedModels:
