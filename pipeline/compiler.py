@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from catalog.view import CatalogView
 from pipeline.compilation import Compilation
@@ -21,8 +21,8 @@ from pipeline.incremental.keys import Json
 from pipeline.incremental.lockstep import Steps, finish
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.recall import RecalledParts, holds
-from pipeline.incremental.record import Head, PhaseRecord, Record, Scope, Tail
-from pipeline.incremental.report import StageReport
+from pipeline.incremental.record import Record, Scope
+from pipeline.incremental.report import StageReport, Until, as_told
 from pipeline.incremental.shelf import Shelf
 from pipeline.project import Project, ProjectDocument, ProjectView, stem
 from pipeline.stages import versions
@@ -30,11 +30,23 @@ from pipeline.stages.versions import SCHEMA_VERSION
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
+    from pipeline.incremental import remember
     from pipeline.incremental.carry import Reuse
+    from pipeline.incremental.handoff import HandedCode, Handoff
     from pipeline.incremental.past import Past
     from pipeline.incremental.previous import Previous
     from pipeline.incremental.run import Run
     from pipeline.incremental.steps import ParseStep
+
+
+class Before(NamedTuple):
+    """What the earlier steps of a job made and reported."""
+
+    codes: Sequence[HandedCode]
+    reported: Sequence[StageReport]
+
+
+NO_STEPS = Before((), ())
 
 NO_PROJECT = Project(())
 """For a document without calls, which asks nothing of its project."""
@@ -83,6 +95,19 @@ Publish: TypeAlias = Callable[[Compilation], Json]
 next compile of that path has as `Compilation.receipt`. Called for failed compiles, too."""
 
 
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What one step of a job came to, whose stages are taken in several processes.
+
+    `compilation`: with the stages so far; `handed`: for the next step; `finished`: the document is as it was or has
+    errors, so that no step can add anything but the last, which is `Compiler.compile`.
+    """
+
+    compilation: Compilation
+    handed: bytes
+    finished: bool
+
+
 class Compiler:
     """One compiler for many documents, used by one thread. Everything may raise StoreError."""
 
@@ -109,12 +134,29 @@ class Compiler:
 
         `known`: of `records`. `data` gives the document's bytes, if the store turns out to have lost something.
         """
+        return self._recall(path, sha256, known, project, data, NO_STEPS)
+
+    def _recall(
+        self,
+        path: str,
+        sha256: str,
+        known: Sequence[Record],
+        project: ProjectView,
+        data: Callable[[], bytes],
+        before: Before,
+    ) -> Compilation | None:
         found = self._unchanged(sha256, known, project)
         if found is None:
             return None
         if found is not known[0]:  # an edit was taken back: this is the previous compile now
             self._record(path, found)
-        return self._recalled(path, found, project, data)
+
+        def recover() -> Compilation:
+            document = Input(path, data())
+            run = finish(self._stages(document, sha256, project, [found], None, before.codes))
+            return self._finish(document, sha256, [found], run, None, before.reported)
+
+        return self._recalled(path, found, recover)
 
     def _unchanged(self, sha256: str, known: Sequence[Record], project: ProjectView) -> Record | None:
         if self.options.reuse == "never":
@@ -130,15 +172,9 @@ class Compiler:
         """Whether a compile of that scope went as far as this one: a check also takes what a whole compile knows."""
         return scope == "whole" or (scope == "check" and self.options.check)
 
-    def _recalled(self, path: str, entry: Record, project: ProjectView, data: Callable[[], bytes]) -> Compilation:
+    def _recalled(self, path: str, entry: Record, recover: Callable[[], Compilation]) -> Compilation:
+        """`recover`: how the document is compiled, if the store turns out to have lost something."""
         head = entry.head
-
-        def recover() -> Compilation:
-            document = Input(path, data())
-            sha256 = hashlib.sha256(document.data).hexdigest()
-            run = finish(self._stages(document, sha256, project, [entry], None))
-            return self._finish(document, sha256, [entry], run, None)
-
         parts = RecalledParts(entry, self._shelf, self.options.check, recover)
         return Compilation(path, head.document, head.status, head.kind, head.name, head.receipt, parts)
 
@@ -157,37 +193,12 @@ class Compiler:
 
     def keep(self, survey: Survey) -> None:
         """Remember what was parsed, where this compiler will not go on to compile it. Raises StoreError."""
-        step, document = survey.step, survey.document
+        step = survey.step
         if step is not None and step.report.outcome == "ran":
-            from pipeline.incremental.bundle import Bundle, pack_positions  # noqa: PLC0415 - as in _earlier
+            from pipeline.incremental import remember  # noqa: PLC0415 - as in _earlier
 
-            bundle = self._shelf.put(Bundle(step.packed, pack_positions(step.positions)))
-            head = Head(
-                "survey",
-                survey.sha256,
-                self._setup,
-                "succeeded",
-                None,
-                document.name,
-                document.calls,
-                "",
-                "",
-                False,
-                None,
-            )
-            tail = Tail(
-                self._versions,
-                self._parse_options(document.path),
-                bundle,
-                step.digest,
-                "",
-                "",
-                (len(step.findings), 0),
-                False,
-                (),
-                None,
-            )
-            self._record(document.path, Record(head, step.findings, tail))
+            path = survey.document.path
+            self._record(path, remember.surveyed(self._shelf, self._by(path), survey.document, survey.sha256, step))
 
     def surveyed(self, path: str, sha256: str, known: Sequence[Record]) -> Survey | None:
         """The survey of a document whose very bytes were compiled before."""
@@ -208,13 +219,57 @@ class Compiler:
         survey: Survey | None = None,
         known: Sequence[Record] | None = None,
         publish: Publish | None = None,
+        handed: bytes | None = None,
+        reported: Sequence[StageReport] = (),
     ) -> Compilation:
         """Compile one document. Raises what the generator and `publish` raise.
 
         `survey`: of the same bytes, where there was one in this run: its parse is reported as what it was. `known`: of
-        `records`; None: not asked for yet.
+        `records`; None: not asked for yet. `handed` and `reported`: where this is the last step of a job, what the
+        step before gave (`Advance`): its code is used and verified, and stages that it ran are reported as it did.
         """
-        return finish(self.compiling(document, project, survey=survey, known=known, publish=publish))
+        steps = self.compiling(
+            document, project, survey=survey, known=known, publish=publish, handed=handed, reported=reported
+        )
+        return finish(steps)
+
+    def advance(
+        self,
+        document: Input,
+        project: ProjectView = NO_PROJECT,
+        *,
+        until: Until,
+        handed: bytes | None = None,
+        reported: Sequence[StageReport] = (),
+    ) -> Advance:
+        """Take the stages up to and including `until`, but remember nothing as the document's compile: a step of a job
+        whose last is `compile`. Raises what the generator raises.
+
+        `handed`, `reported`: what the step before gave. Without them, or with what is damaged or of another job, more
+        has to run, and nothing else comes of it.
+        """
+        from pipeline.incremental import handoff  # noqa: PLC0415 - one process alone hands nothing on
+
+        sha256 = hashlib.sha256(document.data).hexdigest()
+        known = self.records([document.path])[document.path]
+        taken = self._taken(handed, document.path, sha256, known)
+        runs: list[Run] = []
+
+        def advanced(known: Sequence[Record]) -> Compilation:
+            runs.append(finish(self._stages(document, sha256, project, known, None, taken.made, until=until)))
+            return self._compilation(document, sha256, known, runs[-1], reported)
+
+        found = self._unchanged(sha256, known, project)
+        if found is None:
+            compilation = advanced(known)
+        else:
+            compilation = self._recalled(document.path, found, lambda: advanced([found]))
+            _ = compilation.positions  # is what it names still there? If not, `advanced` runs
+        codes = runs[-1].codes if runs else ()
+        damaged = sorted(self._shelf.damaged.intersection([entry.tail.bundle for entry in known]))
+        packed = handoff.pack(handoff.Handoff(tuple(damaged), codes), self._job(document.path, sha256, known))
+        checked = self.options.check and until != "parse"
+        return Advance(compilation, packed, compilation.recalled or compilation.status == "failed" or checked)
 
     def compiling(
         self,
@@ -224,16 +279,21 @@ class Compiler:
         survey: Survey | None = None,
         known: Sequence[Record] | None = None,
         publish: Publish | None = None,
+        handed: bytes | None = None,
+        reported: Sequence[StageReport] = (),
     ) -> Steps[Compilation]:
         """`compile` in steps, so that several documents may take turns (`lockstep.together`)."""
         sha256 = hashlib.sha256(document.data).hexdigest()
         if known is None:
             known = self.records([document.path])[document.path]
-        recalled = self.recall(document.path, sha256, known, project, lambda: document.data)
+        before = NO_STEPS
+        if handed is not None or reported:
+            before = Before(self._taken(handed, document.path, sha256, known).made, reported)
+        recalled = self._recall(document.path, sha256, known, project, lambda: document.data, before)
         if recalled is None:
-            run = yield from self._stages(document, sha256, project, known, survey)
+            run = yield from self._stages(document, sha256, project, known, survey, before.codes)
             yield
-            return self._finish(document, sha256, known, run, publish)
+            return self._finish(document, sha256, known, run, publish, before.reported)
         if publish is not None:
             self.publish(recalled, publish)
         return recalled
@@ -258,29 +318,40 @@ class Compiler:
         known = self.records([document.path])[document.path]
         found = self._unchanged(sha256, known, project)
         if found is not None:
-            return self._recalled(document.path, found, project, lambda: document.data).stages
+            return self._recalled(document.path, found, lambda: self.compile(document, project)).stages
         return finish(self._stages(document, sha256, project, known, survey, plan=True)).made.stages
 
     # ------------------------------------------------------------------------------------------------ a run
 
     def _finish(
-        self, document: Input, sha256: str, known: Sequence[Record], run: Run, publish: Publish | None
+        self,
+        document: Input,
+        sha256: str,
+        known: Sequence[Record],
+        run: Run,
+        publish: Publish | None,
+        reported: Sequence[StageReport],
     ) -> Compilation:
-        parsed = run.made.parsed
+        compilation = self._compilation(document, sha256, known, run, reported)
+        if publish is not None:
+            compilation.receipt = publish(compilation)
+        self._remember(compilation, run)
+        return compilation
+
+    def _compilation(
+        self, document: Input, sha256: str, known: Sequence[Record], run: Run, reported: Sequence[StageReport]
+    ) -> Compilation:
+        made, parsed = run.made, run.made.parsed
         before = next((entry.head for entry in known if entry.head.scope == "whole"), None)
-        compilation = Compilation(
+        return Compilation(
             document.path,
             sha256,
             "failed" if run.failed else "succeeded",
             None if parsed is None else parsed.kind,
             stem(document.path) if parsed is None else parsed.name,
             None if before is None else before.receipt,
-            run.made,
+            replace(made, stages=as_told(made.stages, reported)) if reported else made,
         )
-        if publish is not None:
-            compilation.receipt = publish(compilation)
-        self._remember(compilation, run)
-        return compilation
 
     def _stages(
         self,
@@ -289,7 +360,10 @@ class Compiler:
         project: ProjectView,
         known: Sequence[Record],
         survey: Survey | None,
+        codes: Sequence[HandedCode] = (),
+        *,
         plan: bool = False,
+        until: Until | None = None,
     ) -> Steps[Run]:
         from pipeline.incremental.run import Setting, run_stages  # noqa: PLC0415 - as in _earlier
 
@@ -304,7 +378,23 @@ class Compiler:
         inquiry = self._inquiry(project)
         setting = Setting(self.store, self.generator, inquiry, options.reuse, options.rewrites, options.check)
         yield
-        return (yield from run_stages(setting, step, document.path, pasts, previous, plan))
+        return (yield from run_stages(setting, step, document.path, pasts, previous, plan, until, codes))
+
+    def _taken(self, handed: bytes | None, path: str, sha256: str, known: Sequence[Record]) -> Handoff:
+        """What the step before handed on, as far as it is good for this job."""
+        from pipeline.incremental import handoff  # noqa: PLC0415 - one process alone hands nothing on
+
+        taken = handoff.unpack(handed, self._job(path, sha256, known))
+        self._shelf.know_damaged(taken.damaged)
+        return taken
+
+    def _job(self, path: str, sha256: str, known: Sequence[Record]) -> str:
+        """Digest of all that a hand-off of this document is good for: what decides its stages, and what is reported of
+        them."""
+        last = hashlib.sha256(known[0].to_bytes()).hexdigest() if known else ""
+        options = self.options
+        settings = (options.reuse, options.rewrites, int(options.check))
+        return keys.key("handoff", (path, sha256, self._setup, *settings, self.catalog.digest, last))
 
     def load_stages(self) -> None:
         """Load what a compile that runs needs, which else is loaded when the first stage runs."""
@@ -328,44 +418,16 @@ class Compiler:
         return parse_step(document.data, sha256, options, pasts, previous, self.options.reuse == "never")
 
     def _remember(self, compilation: Compilation, run: Run) -> None:
-        from pipeline.incremental.bundle import Bundle, pack_positions  # noqa: PLC0415 - as in _earlier
+        from pipeline.incremental import remember  # noqa: PLC0415 - as in _earlier
 
-        parsed, resolved, assembly = run.parsed, run.resolved, run.assembly
-        reads = None if resolved is None else resolved.reads
-        linked = None if assembly is None else assembly.linked
-        sections = () if run.made.parsed is None else run.made.parsed.phases
-        head = Head(
-            "check" if self.options.check else "whole",
-            compilation.sha256,
-            self._setup,
-            compilation.status,
-            compilation.kind,
-            compilation.name,
-            _project_document(compilation.path, parsed).calls,
-            "" if reads is None else reads.catalog,
-            "" if reads is None else reads.project,
-            assembly is not None and assembly.again,
-            compilation.receipt,
-        )
-        bundle = Bundle(
-            parsed.packed,
-            pack_positions(parsed.positions),
-            b"" if resolved is None else resolved.packed,
-            b"" if linked is None else linked.packed,
-        )
-        tail = Tail(
-            self._versions,
-            self._parse_options(compilation.path),
-            self._shelf.put(bundle),
-            parsed.digest,
-            "" if resolved is None else resolved.digest,
-            "" if linked is None else linked.digest,
-            (len(parsed.findings), 0 if resolved is None else len(resolved.findings)),
-            assembly is not None and assembly.proven,
-            tuple(PhaseRecord(section.number, "", "") for section in sections) if assembly is None else assembly.phases,
-            reads,
-        )
-        self._record(compilation.path, Record(head, run.made.findings, tail))
+        path = compilation.path
+        calls = _project_document(path, run.parsed).calls
+        self._record(path, remember.compiled(self._shelf, self._by(path), compilation, run, calls))
+
+    def _by(self, path: str) -> remember.Made:
+        from pipeline.incremental import remember  # noqa: PLC0415 - as in _earlier
+
+        return remember.Made(self._setup, self._versions, self._parse_options(path), self.options.check)
 
     def _record(self, path: str, entry: Record) -> None:
         self.store.add_trace(record.record_key(path), entry.to_bytes())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pipeline.artifacts import Module, PhaseCode, Verdict
 from pipeline.diagnostics.findings import Finding
@@ -29,6 +30,9 @@ from pipeline.incremental.verdicts import Judgement, findings_of, judge
 from pipeline.stages import link as link_stage
 from pipeline.stages import verify as verify_stage
 from pipeline.stores.protocol import Store
+
+if TYPE_CHECKING:
+    from pipeline.incremental.handoff import HandedCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class Assembler:
         previous: Previous | None,
         reuse: Reuse,
         rewrites: int,
+        handed: Sequence[HandedCode] = (),
     ) -> None:
         if parsed.artifact is None:
             raise ValueError("there is no code for an unreadable document")
@@ -83,6 +88,7 @@ class Assembler:
         self._rewrites = rewrites
         phases = Phases(self._document, resolved.artifact, generator.identity, reuse, previous, inquiry.catalog)
         phases.look_up(self._store)
+        phases.take(handed)
         self._phases: list[Phase] = phases.all
         self._link_lost: LostReason | None = None
         self._linked = self._verified = False
@@ -112,6 +118,26 @@ class Assembler:
             for phase in rewritten:
                 phase.refuse()
         return self._result(linked, verdict.proven, judgement)
+
+    def hand_on(self) -> Steps[tuple[HandedCode, ...]]:
+        """Generate and link, and leave it to another process to verify: the code that was made."""
+        from pipeline.incremental.handoff import HandedCode  # noqa: PLC0415 - one process alone hands nothing on
+
+        yield
+        yield from self._link()
+        made = [phase for phase in self._phases if phase.made_now]
+        return tuple(
+            [
+                HandedCode(phase.place, phase.digest, phase.code, phase.packed, phase.reason, phase.attempts)
+                for phase in made
+                if phase.code is not None and phase.packed is not None
+            ]
+        )
+
+    @property
+    def linked_reports(self) -> tuple[StageReport, ...]:
+        """Of generate and link, when they are through."""
+        return self._reports()[:-1]
 
     def _result(self, linked: Linked, proven: bool, judgement: Judgement) -> Assembly:
         refused = {phase.place for phase in judgement.refused}
@@ -175,9 +201,11 @@ class Assembler:
         return (past.tail.parsed, past.tail.resolved) == (self._parsed.digest, self._resolved.digest)
 
     def _verify(self, linked: Linked) -> Verdict:
-        if self._recorded_proof(linked):
+        if not self._recorded_proof(linked):
+            self._verified = True
+        elif not any(phase.handed for phase in self._phases):
             return Verdict()
-        self._verified = True
+        # What came from another process is read whatever is recorded of it.
         return verify_stage.verify(linked.module.source, self._document, self._resolved.artifact)
 
     def _recorded_proof(self, linked: Linked) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import NamedTuple
 
-from pipeline.artifacts import CodePiece, FenceSlot, NumberSlot, PhaseCode
+from pipeline.artifacts import CodePiece, FenceSlot, NumberSlot, ParsedDocument, PhaseCode, Section
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental.keys import Json, decode, encode
+from pipeline.stages.generate import MAX_INSTRUCTIONS
 
 
 class Code(NamedTuple):
@@ -52,7 +53,7 @@ def unpack(packed: bytes) -> PhaseCode:
     start = 0
     for piece in decode(line):
         match piece:
-            case int():
+            case int() if piece >= 0:
                 source.append(text[start : start + piece])
                 start += piece
             case "number":
@@ -79,3 +80,17 @@ def from_trace(data: bytes) -> CodeTrace:
             return CodeTrace(generator, version, model, of_bytes(packed))
         case _:
             raise ValueError("nobody's code")
+
+
+def fits(code: PhaseCode, section: Section, document: ParsedDocument) -> bool:
+    """Whether link can write it without writing more than a document may ask for: slots may name one long fence again
+    and again."""
+    places = {"own": section.fences, "shared": document.outside.fences}
+    size = 0
+    for piece in code.source:
+        if isinstance(piece, FenceSlot) and 0 <= piece.index < len(places[piece.scope]):
+            text = document.fences[places[piece.scope][piece.index]].text
+            size += len(text) + (text.count("\n") + 2) * (max(piece.indent, 0) + 8)
+        if size > 2 * MAX_INSTRUCTIONS:
+            return False
+    return True

@@ -5,20 +5,25 @@ Which earlier code does each keep, and why is it generated where it keeps none?
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from catalog.view import CatalogView
 from pipeline.artifacts import Fault, ParsedDocument, PhaseCode, ResolvedDocument, Unit
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import carry, reasons
 from pipeline.incremental.carry import Reuse
-from pipeline.incremental.code import Code, CodeTrace, pack, unpack
+from pipeline.incremental.code import Code, CodeTrace, fits, pack, unpack
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.report import Outcome, Reason
 from pipeline.stages.generate import units_of
 from pipeline.stages.versions import SCHEMA_VERSION
 from pipeline.stores.protocol import Store
+
+if TYPE_CHECKING:
+    from pipeline.incremental.handoff import HandedCode
 
 
 @dataclass(slots=True)
@@ -26,7 +31,8 @@ class Phase:
     """`place`: its index in the document; `digest`: of its unit; `key`: of the code that was made for it.
 
     `code` and `packed`: the code that it has, decoded and as it is stored; kept code is decoded where it is needed.
-    `carried`: why its code is not the generator's own (R3).
+    `carried`: why its code is not the generator's own (R3); `handed`: whether an earlier step of the same job had it
+    made.
     """
 
     place: int
@@ -43,6 +49,7 @@ class Phase:
     carried: tuple[Reason, ...] = ()
     attempts: int = 0
     faults: tuple[Fault, ...] = ()
+    handed: bool = False
 
     @property
     def made_now(self) -> bool:
@@ -63,6 +70,11 @@ class Phase:
         """Take code that was made just now."""
         self.code, self.packed = code, pack(code)
         self.attempts += 1
+
+    def take(self, made: HandedCode) -> None:
+        """Use code that an earlier step of the same job had made, whatever has been stored of it since."""
+        self.code, self.packed, self.reason, self.attempts = made.code, made.packed, made.reason, made.attempts
+        self.outcome, self.carried, self.handed = "ran", (), True
 
     def load(self) -> bool:
         """Have the kept code at hand. False if it is none: then the next best is kept."""
@@ -89,6 +101,7 @@ class Phase:
             self.reason = self.carried[0] if self.carried else "artifact-damaged"
             self.outcome, self.carried, self.faults = "ran", (), ()
         self.code = self.packed = None
+        self.handed = False
 
 
 class Phases:
@@ -127,6 +140,16 @@ class Phases:
             phase.keep()
             if phase.made_now:
                 phase.reason = self._why(phase)
+
+    def take(self, handed: Iterable[HandedCode]) -> None:
+        """Let phases have the code that was handed on for them. It counts as made now, and is verified as such."""
+        by_place = {phase.place: phase for phase in self.all}
+        for made in handed:
+            phase = by_place.get(made.place)
+            if phase is None or phase.digest != made.unit:
+                continue
+            if fits(made.code, self._parsed.phases[phase.place], self._parsed):
+                phase.take(made)
 
     def _why(self, phase: Phase) -> Reason:
         if self._reuse == "never":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Stage: TypeAlias = Literal["parse", "resolve", "generate", "link", "verify"]
+
+Until: TypeAlias = Literal["parse", "resolve", "link"]
+"""How far an earlier step of a job goes, where its stages are taken in several."""
 
 Outcome: TypeAlias = Literal["ran", "reused", "carried", "skipped"]
 
@@ -57,3 +60,23 @@ def skipped(numbers: Iterable[int | None], check: bool) -> tuple[StageReport, ..
     reason: Reason = "options" if check else "document"
     phases = [StageReport("generate", number, "skipped", reason) for number in numbers]
     return (*phases, *(StageReport(stage, None, "skipped", reason) for stage in _AFTER_GENERATE))
+
+
+def as_told(own: Sequence[StageReport], told: Sequence[StageReport]) -> tuple[StageReport, ...]:
+    """The reports of a job whose stages were taken in several steps. `own`: of this step; `told`: of those before.
+
+    Where this step only reuses what was made, and an earlier one made it, the earlier one knows why.
+    """
+    ran = {place: report for place, report in _placed(told) if report.outcome == "ran"}
+    return tuple([report if report.outcome != "reused" else ran.get(place, report) for place, report in _placed(own)])
+
+
+def _placed(reports: Sequence[StageReport]) -> list[tuple[tuple[Stage, int | None, int], StageReport]]:
+    """Each with its stage, its phase's number, and the place among those: what tells it from the others."""
+    counts: dict[tuple[Stage, int | None], int] = {}
+    placed: list[tuple[tuple[Stage, int | None, int], StageReport]] = []
+    for report in reports:
+        key = report.stage, report.phase
+        counts[key] = counts.get(key, 0) + 1
+        placed.append(((*key, counts[key]), report))
+    return placed

@@ -15,23 +15,26 @@ from pipeline.incremental.lockstep import Steps
 from pipeline.incremental.past import Past
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
-from pipeline.incremental.report import StageReport, skipped
+from pipeline.incremental.report import StageReport, Until, skipped
 from pipeline.incremental.steps import ParseStep, ResolveStep, resolve_step
 from pipeline.stages.generate import MAX_INSTRUCTIONS
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
     from pipeline.incremental.assembly import Assembly
+    from pipeline.incremental.handoff import HandedCode
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the stages came to. `resolved` and `assembly` are None where they were not reached."""
+    """What the stages came to. `resolved` and `assembly` are None where they were not reached. `codes`: what was made
+    and not yet verified, where the stages were taken up to link."""
 
     parsed: ParseStep
     resolved: ResolveStep | None
     assembly: Assembly | None
     made: Made
+    codes: tuple[HandedCode, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -57,15 +60,20 @@ def run_stages(
     pasts: Sequence[Past],
     previous: Previous | None,
     plan: bool,
+    until: Until | None = None,
+    handed: Sequence[HandedCode] = (),
 ) -> Steps[Run]:
     """All stages behind parse, one a step. `plan`: say what would run, let no generator run, and store nothing.
 
-    Raises StoreError, and what the generator raises.
+    `until`: go no further, unless the document has errors: then nothing comes behind. `handed`: code that was made for
+    this document in an earlier step of the same job. Raises StoreError, and what the generator raises.
     """
     document, before = parsed.artifact, (parsed.report,)
     if document is None:
         reports = (*before, StageReport("resolve", None, "skipped", "document"), *skipped([None], setting.check))
         return Run(parsed, None, None, Made(reports, parsed.findings, parsed.positions, None, None, None))
+    if until == "parse":
+        return Run(parsed, None, None, Made(before, parsed.findings, parsed.positions, document, None, None))
     fresh = setting.reuse == "never"
     resolved = resolve_step(parsed, path, setting.inquiry, pasts, previous, fresh)
     yield
@@ -74,8 +82,11 @@ def run_stages(
         findings = (*findings, *_too_large(resolved.expanded))
     assembly: Assembly | None = None
     module: Module | None = None
+    codes: tuple[HandedCode, ...] = ()
     if setting.check or _failed(findings):
         reports = skipped([section.number for section in document.phases], setting.check)
+    elif until == "resolve":
+        reports = ()
     else:
         # A check generates nothing, and need not wait for what generates and verifies to be loaded.
         from pipeline.incremental.assembly import Assembler  # noqa: PLC0415
@@ -90,9 +101,13 @@ def run_stages(
             previous,
             setting.reuse,
             setting.rewrites,
+            handed,
         )
         if plan:
             reports = assembler.plan()
+        elif until == "link":
+            codes = yield from assembler.hand_on()
+            reports = assembler.linked_reports
         else:
             assembly = yield from assembler.assemble()
             reports = assembly.reports
@@ -100,7 +115,7 @@ def run_stages(
             findings = (*findings, *assembly.findings)
     reports = (*before, resolved.report, *reports)
     made = Made(reports, findings, parsed.positions, document, resolved.artifact, module)
-    return Run(parsed, resolved, assembly, made)
+    return Run(parsed, resolved, assembly, made, codes)
 
 
 def _too_large(size: int) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pipeline.incremental import bundle
@@ -27,6 +28,15 @@ class Shelf:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._damaged: set[str] = set()
+
+    @property
+    def damaged(self) -> frozenset[str]:
+        """The digests of those that were found damaged, and not stored again since."""
+        return frozenset(self._damaged)
+
+    def know_damaged(self, digests: Iterable[str]) -> None:
+        """Others have found these damaged."""
+        self._damaged.update(digests)
 
     def put(self, made: Bundle) -> str:
         """Store a bundle and return its digest, "" for an empty one. Raises StoreError."""

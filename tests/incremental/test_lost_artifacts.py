@@ -44,7 +44,7 @@ class Shaky(MemoryStore):
 
     def forget_traces(self, which: Callable[[str], bool]) -> None:
         self._traces = {key: traces for key, traces in self._traces.items() if not which(key)}
-        self._recent = {entry: None for entry in self._recent if entry[1] is None or not which(entry[0])}
+        self._recent = {entry: used for entry, used in self._recent.items() if entry[1] is None or not which(entry[0])}
 
 
 Harm = Callable[[Shaky, Compilation], None]
