@@ -31,6 +31,7 @@ from cli.arguments import (
 )
 from cli.catalog_app import catalog_app, lock_command
 from cli.run_app import run_command, runs_app
+from cli.service_app import add_service
 from pipeline.diagnostics.lang import Lang
 
 DIFF_FORMATS: Final[tuple[Literal["text", "json", "markdown"], ...]] = ("text", "json", "markdown")
@@ -63,6 +64,7 @@ def build_app(lang: Lang, compile_documents: Callable[[Options], int] = _compile
     app.add_typer(runs_app(shared), name="runs")
     app.add_typer(catalog_app(shared), name="catalog")
     app.add_typer(_cache_app(shared), name="cache")
+    add_service(app, shared)
     return app
 
 

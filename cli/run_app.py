@@ -11,7 +11,7 @@ import typer
 
 from cli.app_options import HELP_OPTIONS, Shared
 from cli.arguments import one_of, read_lang
-from cli.run_extra import run_extra
+from cli.extras import extra
 from cli.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def run_command(shared: Shared) -> Callable[..., int]:
             lang=read_lang(lang),
         )
         if resume is not None:
-            with run_extra():
+            with extra("run"):
                 from cli.commands.runs import run_resume
 
             return run_resume(resume, options)
@@ -131,7 +131,7 @@ def _show_command(shared: Shared) -> Callable[..., int]:
         format: str | None = shared.choice("--format", FORMATS, "format"),
         lang: str | None = shared.language,
     ) -> int:
-        with run_extra():
+        with extra("run"):
             from cli.commands.runs import run_show
 
         return run_show(run, runs, read_lang(lang), jsonl=_format(format) == "jsonl")
@@ -160,7 +160,7 @@ def _resume_command(shared: Shared) -> Callable[..., int]:
         format: str | None = shared.choice("--format", FORMATS, "format"),
         lang: str | None = shared.language,
     ) -> int:
-        with run_extra():
+        with extra("run"):
             from cli.commands.runs import run_resume
         from aop_runtime.options import RunOptions
 
@@ -184,7 +184,7 @@ def _cancel_command(shared: Shared) -> Callable[..., int]:
         run: str = shared.argument("RUN", "run-id"),
         runs: str | None = shared.option("--runs", "FOLDER", "run-runs", ".aop/runs"),
     ) -> int:
-        with run_extra():
+        with extra("run"):
             from cli.commands.runs import run_cancel
 
         return run_cancel(run, runs)

@@ -12,22 +12,24 @@ from prometheus_client import CollectorRegistry, start_http_server
 
 from workers.connections import open_ledger, open_redis
 from workers.logs import get_logger
+from workers.metrics.certificates import Certificates, endpoints
 from workers.metrics.folder import GroupCollector
-from workers.metrics.ledger_figures import LedgerFigures
+from workers.metrics.ledger_figures import Expiries, LedgerFigures
 from workers.pulse import BEAT_S, Consumers, Pulse
 from workers.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 _log = get_logger(__name__)
 
 
-def registry_of(settings: Settings, expiries: Callable[[], Iterable[tuple[str, float]]]) -> CollectorRegistry:
-    """`expiries`: asked at each scrape, see `LedgerFigures`."""
+def registry_of(settings: Settings, tokens: Expiries) -> CollectorRegistry:
+    """`tokens`: asked at each scrape, see `LedgerFigures`."""
     redis = open_redis(settings)
+    certificates = Certificates(endpoints(settings))
     registry = CollectorRegistry()
-    figures = LedgerFigures(redis, open_ledger(settings, redis), settings.redis_prefix, expiries)
+    figures = LedgerFigures(redis, open_ledger(settings, redis), settings.redis_prefix, tokens, certificates)
     registry.register(figures)
     if settings.metrics_folder is not None:
         registry.register(GroupCollector(settings.metrics_folder))
@@ -36,12 +38,12 @@ def registry_of(settings: Settings, expiries: Callable[[], Iterable[tuple[str, f
 
 def serve(
     settings: Settings,
-    expiries: Callable[[], Iterable[tuple[str, float]]],
+    tokens: Expiries,
     stop: threading.Event,
     ready: Callable[[int], None],
 ) -> None:
     """Until `stop` is set. `ready` is told the port. Raises OSError where it cannot be had."""
-    server, thread = start_http_server(settings.exporter_port, settings.exporter_host, registry_of(settings, expiries))
+    server, thread = start_http_server(settings.exporter_port, settings.exporter_host, registry_of(settings, tokens))
     try:
         ready(int(server.server_port))
         pulse = Pulse(Consumers(open_redis(settings), settings.redis_prefix), settings.probe_folder, "exporter")

@@ -18,8 +18,8 @@ from cli import streams
 from cli.arguments import Words, read_options
 from cli.commands.compile import run as compile_documents
 from cli.exits import FAILED, OK
+from cli.extras import extra
 from cli.reading import read_file
-from cli.run_extra import run_extra
 from cli.trouble import Trouble
 
 BUILT: Final = Path(".aop/built")
@@ -46,7 +46,7 @@ def run(target: Target, options: RunOptions) -> int:
         streams.emit(f"{text}\n")
         return OK
     # The engine brings pydantic-ai and mcp: a dry run, and every other command, must not pay for them.
-    with run_extra():
+    with extra("run"):
         from aop_runtime.session import start, terminal_console  # noqa: PLC0415
 
     given = start_of(options, compiled, library)

@@ -12,6 +12,8 @@ from workers.identifiers import InvalidDocumentId, check_document_id
 from workers.ledger.records import Accepted, Action
 
 SOURCE: Final = "folder"
+GONE: Final = "gone"
+"""The revision of a file that is not there: a later one of the same text is another revision again."""
 
 
 class Accept(Protocol):
@@ -24,14 +26,16 @@ class Accept(Protocol):
 
 @dataclass
 class FolderSource:
-    """`files`: lists the documents' files below `folder`. `skipped` is told of files that cannot be documents."""
+    """`files`: lists the documents' files below `folder`. `known`: the revisions that were accepted last, by document;
+    one that is not known to be still there is "". `skipped` is told of files that cannot be documents."""
 
     folder: Path
     files: Callable[[], Iterable[Path]]
     accept: Accept
     max_bytes: int
     skipped: Callable[[Path, InvalidDocumentId], None]
-    _known: dict[str, str] = field(default_factory=dict)
+    known: dict[str, str] = field(default_factory=dict)
+    _stamps: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     _told: set[Path] = field(default_factory=set)
 
     def look(self) -> int:
@@ -49,17 +53,22 @@ class FolderSource:
                     self.skipped(path, error)
         count = 0
         for document, path in sorted(present.items()):
+            stamp = _stamp(path)
+            if stamp is None or self._stamps.get(document) == stamp:
+                continue
             data = self._read(path)
             if data is None:
                 continue
             revision = hashlib.sha256(data).hexdigest()
-            if self._known.get(document) != revision:
+            if self.known.get(document) != revision:
                 self.accept(document, data=data, source=SOURCE, revision=revision, action="compile")
-                self._known[document] = revision
+                self.known[document] = revision
                 count += 1
-        for document in sorted(self._known.keys() - present.keys()):
-            self.accept(document, data=None, source=SOURCE, revision="", action="retire")
-            del self._known[document]
+            self._stamps[document] = stamp
+        for document in sorted(self.known.keys() - present.keys()):
+            self.accept(document, data=None, source=SOURCE, revision=GONE, action="retire")
+            del self.known[document]
+            self._stamps.pop(document, None)
             count += 1
         return count
 
@@ -70,3 +79,11 @@ class FolderSource:
                 return file.read(self.max_bytes + 1)
         except OSError:
             return None
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_size, status.st_ino)

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from redis import Redis
@@ -24,6 +24,9 @@ _DOCUMENTS_S: Final = 30.0
 _CHUNK: Final = 1_000
 
 
+Expiries: TypeAlias = "Callable[[], Iterable[tuple[str, float]]]"
+
+
 class _Documents(NamedTuple):
     states: dict[str, int]
     read_at: float
@@ -34,13 +37,14 @@ class LedgerFigures:
     """A collector for a registry. A scrape that Redis does not answer fails, which Prometheus shows as `up` 0: no
     figure is better than an old one.
 
-    `expiries`: asks for name and time of expiry, in seconds since 1970, of the tokens that expire.
+    `tokens`, `certificates`: ask for name and time of expiry, in seconds since 1970, of those that expire.
     """
 
     redis: Redis
     ledger: Ledger
     prefix: str
-    expiries: Callable[[], Iterable[tuple[str, float]]]
+    tokens: Expiries
+    certificates: Expiries
     _documents: _Documents | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -53,7 +57,7 @@ class LedgerFigures:
         with self._lock:
             yield from self._queues()
             yield from self._ledger()
-            yield from self._tokens()
+            yield from self._expiries()
             memory = cast("dict[str, int]", self.redis.info("memory"))
             used = GaugeMetricFamily("aop_redis_memory_bytes", "What Redis has in use")
             used.add_metric((), memory["used_memory"])
@@ -127,14 +131,16 @@ class LedgerFigures:
             documents.add_metric((state,), count)
         yield documents
 
-    def _tokens(self) -> Iterator[Metric]:
-        expiry = GaugeMetricFamily(
-            "aop_token_expiry_seconds", "Until the token of that name expires, in seconds", labels=("name",)
-        )
+    def _expiries(self) -> Iterator[Metric]:
         now = time.time()
-        for name, at in self.expiries():
-            expiry.add_metric((name,), at - now)
-        yield expiry
+        for name, what, asked in (
+            ("aop_token_expiry_seconds", "Until the token of that name expires, in seconds", self.tokens),
+            ("aop_certificate_expiry_seconds", "Until the certificate of redis or store expires", self.certificates),
+        ):
+            family = GaugeMetricFamily(name, what, labels=("name",))
+            for label, at in asked():
+                family.add_metric((label,), at - now)
+            yield family
 
     def _states(self) -> dict[str, int]:
         known = self._documents

@@ -1,0 +1,257 @@
+"""`aop dev`: the whole service on one machine, and a folder whose documents count as saved when their files change."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import boto3
+from redis.exceptions import RedisError
+from watchfiles import watch
+
+from cli import streams
+from cli.dev_report import Reporter
+from cli.discovery import folder_documents
+from cli.exits import OK
+from cli.messages import say
+from cli.service import load_settings, stop_on_signals
+from cli.trouble import Trouble
+from pipeline.diagnostics.lang import Lang
+from pipeline.stores.protocol import StoreError
+from workers import logs
+from workers.archive import Archive
+from workers.connections import open_ledger, open_redis, open_store
+from workers.intake import Intake, open_installation
+from workers.ledger.ledger import Ledger
+from workers.ledger.records import STAGES, LedgerLost
+from workers.local.folder_source import FolderSource
+from workers.local.seaweedfs import SeaweedFS
+from workers.local.servers import HOST, ServerNotStarted, free_ports
+from workers.local.supervisor import Supervisor
+from workers.local.valkey import Valkey
+from workers.reindex import reindex
+from workers.settings import Settings
+from workers.tokens import Tokens
+
+_READY_S: Final = 60.0
+_BUCKET: Final = "aop"
+_DEV: Final = "dev"
+_SCOPES: Final = (
+    "documents:read",
+    "documents:compile",
+    "documents:delete",
+    "recompile",
+    "catalog:read",
+    "webhooks",
+    "admin",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Dev:
+    """`folder`: of the documents. `state`: where Redis, the store, logs and the first token are kept between runs."""
+
+    folder: Path
+    state: Path
+    port: int | None
+    s3: bool
+    lang: Lang
+
+
+def run(options: Dev) -> int:
+    """Until it is asked to end. Raises Trouble, and what opening the store raises."""
+    if not options.folder.is_dir():
+        raise Trouble("dev.no-folder", path=str(options.folder))
+    options.state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    stop = stop_on_signals()
+    with ExitStack() as resources:
+        resources.enter_context(_only_one(options.state))
+        try:
+            environment = _servers(options, resources)
+        except ServerNotStarted as error:
+            raise Trouble("dev.server", detail=str(error)) from error
+        os.environ.update(environment)
+        settings = load_settings()
+        logs.configure(settings, "dev")
+        redis = resources.enter_context(open_redis(settings))
+        store = resources.enter_context(open_store(settings))
+        ledger, archive = open_ledger(settings, redis), Archive(store)
+        try:
+            open_installation(ledger, archive)
+        except LedgerLost:
+            streams.note(say("dev.reindex", options.lang))
+            reindex(ledger, archive)
+        tokens = Tokens(store, redis, settings.redis_prefix)
+        token = _kept(options.state / "token", lambda: tokens.create(name=_DEV, scopes=_SCOPES)[1])
+
+        supervisor = Supervisor(environment, options.state / "logs")
+        resources.callback(supervisor.stop)
+        resources.callback(lambda: streams.note(say("dev.stopping", options.lang)))
+        for name, arguments in _processes():
+            supervisor.add(name, [sys.executable, "-m", "cli", *arguments])
+        if not _wait_until_ready(settings, stop):
+            if stop.is_set():
+                return OK
+            raise Trouble("dev.not-ready", path=str(options.state / "logs"))
+        _say_where(options, settings, token)
+
+        reporter = Reporter(ledger, archive, options.lang)
+        source = FolderSource(
+            options.folder,
+            lambda: [Path(found.file) for found in folder_documents(os.fspath(options.folder), options.state)],
+            Intake(ledger, archive).accept,
+            settings.max_document_bytes,
+            lambda path, error: streams.note(f"{path}: {error.text(options.lang)}"),
+            known=_known(ledger),
+        )
+        threads = [
+            threading.Thread(target=_watch, args=(options, source, stop), name="watch"),
+            threading.Thread(target=reporter.follow, args=(stop,), name="report"),
+        ]
+        for thread in threads:
+            thread.start()
+        while not stop.wait(0.2):
+            for name, status in supervisor.look():
+                streams.note(say("dev.ended", options.lang, name=name, status=status))
+        for thread in threads:
+            thread.join(timeout=10)
+    return OK
+
+
+def _only_one(state: Path) -> IO[str]:
+    """Two would share one Redis and one store under each other's feet."""
+    file = (state / "lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise Trouble("dev.running", path=str(state)) from None
+    return file
+
+
+def _servers(options: Dev, resources: ExitStack) -> dict[str, str]:
+    """Started; the settings of all processes. Raises ServerNotStarted."""
+    state = options.state.absolute()
+    valkey = resources.enter_context(Valkey(state / "redis"))
+    (exporter,) = free_ports(1)
+    environment = {
+        "AOP_REDIS_URL": valkey.url,
+        "AOP_STORE": f"file:{state / 'store'}",
+        "AOP_CATALOG_FOLDER": str(options.folder.absolute()),
+        "AOP_HOST": HOST,
+        "AOP_PORT": str(options.port if options.port is not None else _port(state)),
+        "AOP_EXPORTER_PORT": str(exporter),
+        "AOP_METRICS_FOLDER": str(state / "metrics"),
+        "AOP_WEBHOOK_SECRETS": _kept(state / "webhook-secret", lambda: f"whsec_{secrets.token_hex(16)}"),
+    }
+    if options.s3:
+        weed = resources.enter_context(SeaweedFS(state / "s3"))
+        client = boto3.client(
+            "s3",
+            endpoint_url=weed.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=weed.access_key,
+            aws_secret_access_key=weed.secret_key,
+        )
+        if _BUCKET not in {bucket["Name"] for bucket in client.list_buckets()["Buckets"]}:
+            client.create_bucket(Bucket=_BUCKET)
+        environment |= {
+            "AOP_STORE": f"s3://{_BUCKET}/dev",
+            "AOP_S3_ENDPOINT": weed.endpoint,
+            "AOP_S3_REGION": "us-east-1",
+            "AOP_S3_ACCESS_KEY": weed.access_key,
+            "AOP_S3_SECRET_KEY": weed.secret_key,
+            "AOP_S3_PATH_STYLE": "true",
+        }
+    # What the user has set is kept, except for what this command itself provides.
+    return {name: value for name, value in environment.items() if name not in os.environ or name in _PROVIDED}
+
+
+_PROVIDED: Final = frozenset({"AOP_REDIS_URL", "AOP_STORE", "AOP_PORT", "AOP_HOST", "AOP_EXPORTER_PORT"})
+
+
+def _processes() -> list[tuple[str, list[str]]]:
+    """In the order in which they start; they end the other way round."""
+    workers = [(f"worker-{stage}", ["worker", stage, "--class", "both"]) for stage in reversed(STAGES)]
+    return [("exporter", ["exporter"]), *workers, ("dispatcher", ["dispatcher"]), ("server", ["server"])]
+
+
+def _port(state: Path) -> int:
+    """The same as last time, so that what a browser or a client remembers stays true."""
+    return int(_kept(state / "port", lambda: str(free_ports(1)[0])))
+
+
+def _kept(path: Path, make: Callable[[], str]) -> str:
+    """What `make` made the first time; only its owner can read it."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(make())
+    return path.read_text().strip()
+
+
+def _wait_until_ready(settings: Settings, stop: threading.Event) -> bool:
+    end = time.monotonic() + _READY_S
+    while time.monotonic() < end and not stop.wait(0.1):
+        try:
+            with urlopen(f"http://{settings.host}:{settings.port}/readyz", timeout=2):
+                return True
+        except (URLError, OSError):
+            continue
+    return False
+
+
+def _say_where(options: Dev, settings: Settings, token: str) -> None:
+    url = f"http://{settings.host}:{settings.port}"
+    streams.note(
+        say(
+            "dev.where",
+            options.lang,
+            url=url,
+            token=token,
+            folder=str(options.folder),
+            logs=str(options.state / "logs"),
+            metrics=f"http://{settings.exporter_host}:{settings.exporter_port}/metrics",
+        )
+    )
+
+
+def _known(ledger: Ledger) -> dict[str, str]:
+    """What was not retired: its file may have gone while nobody looked."""
+    states = ((identity, ledger.document(identity)) for identity in ledger.documents())
+    return {identity: "" for identity, found in states if found is not None and found.state != "retired"}
+
+
+def _watch(options: Dev, source: FolderSource, stop: threading.Event) -> None:
+    """A change wakes us; what is there now decides, and is looked at once a second whether something woke us or not."""
+    ignored = os.fspath(options.state.absolute())
+    heard = watch(
+        options.folder,
+        watch_filter=lambda _, path: not path.startswith(ignored),
+        debounce=150,
+        step=30,
+        rust_timeout=1_000,
+        yield_on_timeout=True,
+        stop_event=stop,
+        raise_interrupt=False,
+        ignore_permission_denied=True,
+    )
+    told = False
+    for _ in heard:
+        try:
+            source.look()
+            told = False
+        except (RedisError, StoreError, LedgerLost) as error:
+            if not told:
+                streams.note(say("dev.not-saved", options.lang, detail=str(error)))
+            told = True
