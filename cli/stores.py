@@ -19,9 +19,9 @@ class TellingStore(FileStore):
         self._lang: Lang = lang
 
     def close(self) -> None:
-        notes, self.notes = self.notes, []
-        for note in notes:
+        for note in self.notes:
             streams.note(f"aop: {note.text(self._lang)}")
+        self.notes.clear()
         super().close()
 
 
