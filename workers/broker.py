@@ -45,14 +45,21 @@ class _Headers(_Closed):
     expires: None = None
     group: None = None
     stamped_headers: None = None
-    timelimit: tuple[None, None] | None = None
+    timelimit: Annotated[list[None], Field(max_length=2)] | None = None
     retries: Annotated[int, Field(ge=0, le=1_000)] = 0
+
+
+class _DeliveryInfo(_Closed):
+    """By which kombu puts a message back that nobody acknowledged."""
+
+    exchange: Annotated[str, Field(max_length=255)]
+    routing_key: Annotated[str, Field(max_length=255)]
 
 
 class _Properties(_Closed):
     delivery_tag: Annotated[str, Field(min_length=1, max_length=255)]
     body_encoding: Literal["base64"]
-    delivery_info: dict[str, object]
+    delivery_info: _DeliveryInfo
 
 
 class _Envelope(_Closed):

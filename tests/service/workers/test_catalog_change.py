@@ -1,0 +1,84 @@
+"""Given a running installation, when its catalog changes, then a job keeps the one that it began with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from workers.ledger.records import STAGES
+
+from .documents import MULTI
+from .installation import Installation
+
+Install = Callable[..., Installation]
+
+ORGANISATION = """
+version: 1
+tools:
+  - name: {name}
+    kind: mcp
+    title: {title}
+    categories:
+      - name: notify
+        title: 通知
+    operations:
+      - name: post
+        category: notify
+        effect: write
+        description: 知らせる。
+"""
+
+OWN = MULTI.replace("slack の notify", "syanai の notify")
+
+
+def write(found: Installation, name: str, title: str) -> None:
+    folder = Path(found.environment["AOP_CATALOG_FOLDER"])
+    (folder / "aop-catalog.yaml").write_text(ORGANISATION.format(name=name, title=title))
+
+
+def changed(found: Installation, before: str) -> str:
+    return found.until(lambda: now if (now := found.context.catalogs.current()) != before else None)
+
+
+def test_a_job_uses_one_catalog(install: Install) -> None:
+    """The catalog changes between two of its stages; the next save uses the new one."""
+    found = install().start()
+    found.outcome(found.save("ready.md", MULTI))
+    first = found.context.catalogs.current()
+    for stage in STAGES[1:]:
+        with found.frozen(stage):
+            accepted = found.save(f"{stage}.md", MULTI)
+            found.until_at(accepted.job, stage)
+            before = found.context.catalogs.current()
+            write(found, "syanai", f"社内 {stage}")
+            changed(found, before)
+        outcome = found.outcome(accepted)
+        assert (outcome.status, outcome.catalog) == ("succeeded", before)
+    last = found.context.catalogs.current()
+    assert last != first
+    assert found.outcome(found.save("next.md", MULTI)).catalog == last
+
+
+def test_a_tool_that_was_added_is_found(install: Install) -> None:
+    """Without a restart of anything."""
+    found = install().start()
+    assert found.outcome(found.save("own.md", OWN)).status == "failed"
+    before = found.context.catalogs.current()
+    write(found, "syanai", "社内")
+    changed(found, before)
+    outcome = found.outcome(found.save("own.md", OWN))
+    assert (outcome.status, outcome.tools) == ("succeeded", ("slack", "syanai"))
+
+
+def test_a_catalog_that_is_wrong_changes_nothing(install: Install) -> None:
+    """The earlier one stays, and the dispatcher says why."""
+    found = install().start()
+    found.outcome(found.save("ready.md", MULTI))
+    before = found.context.catalogs.current()
+    folder = Path(found.environment["AOP_CATALOG_FOLDER"])
+    (folder / "aop-catalog.yaml").write_text("tools: [{name: 7}]\n")
+    found.until(lambda: "catalog refused" in found.log("dispatcher"))
+    assert found.context.catalogs.current() == before
+    assert found.outcome(found.save("after.md", MULTI)).status == "succeeded"
+    write(found, "syanai", "社内")
+    changed(found, before)

@@ -1,0 +1,149 @@
+"""The shell around a stage: may it run, run it, and have the ledger know what came of it.
+
+A message may be late, a duplicate, or forged: the ledger decides, and a refusal is a normal end. While the stage runs,
+a heartbeat keeps its lease. Whatever happens then is recorded: the next stage, the outcome, or the cause of a failed
+attempt with the time of the next one. What cannot even be recorded is left to the reconciler, which finds the lease
+expired. Nothing is raised, but what ends the process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from workers.context import Context
+from workers.faults import PAUSES, WAITED_FOR, cause_of, kind_of
+from workers.fetching.faults import FetchError
+from workers.heartbeat import Heart
+from workers.ledger.records import Job, Lease, LedgerCorrupt, Message, Stage
+from workers.logs import bound, get_logger
+from workers.metrics import metrics
+from workers.publishing import Ending
+from workers.stages import generate, parse, resolve, verify
+from workers.stages.step import Run, Step
+
+RUNS: Final[Mapping[Stage, Run]] = {
+    "parse": parse.run,
+    "resolve": resolve.run,
+    "generate": generate.run,
+    "verify": verify.run,
+}
+
+_PAUSE_S: Final = 0.2
+_LONGEST_PAUSE_S: Final = 2.0
+
+_log = get_logger(__name__)
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """`worker`: who holds the leases, for people. `send`: hands a message to the queue; it never raises."""
+
+    context: Context
+    heart: Heart
+    worker: str
+    send: Callable[[Message, str], None]
+    runs: Mapping[Stage, Run] = field(default_factory=lambda: RUNS)
+
+    def run(self, job: str, stage: Stage) -> str:
+        """Returns what came of it, for the metrics and tests: a refusal, `unanswered`, or an outcome of
+        `aop_stage_seconds`. Raises only what ends the process, SystemExit and such."""
+        with bound(job=job, stage=stage):
+            try:
+                begun = self.context.ledger.begin(job, stage, self.worker)
+            except (*WAITED_FOR, LedgerCorrupt) as error:
+                # Nothing was begun, or what was begun has a lease that ends: the message is sent again.
+                _log.warning("ledger does not answer", cause=str(error))
+                return "unanswered"
+            if not isinstance(begun, Lease):
+                metrics.messages_refused.labels(begun).inc()
+                _log.debug("message refused", reason=begun)
+                return begun
+            with bound(document=begun.job.document):
+                return self._run(begun)
+
+    def _run(self, lease: Lease) -> str:
+        started = time.perf_counter()
+        try:
+            with self.heart.keeping(lease):
+                outcome = self._attempt(lease)
+        except (SystemExit, KeyboardInterrupt):
+            self._hand_back(lease)
+            raise
+        metrics.stage_seconds.labels(lease.stage, outcome).observe(time.perf_counter() - started)
+        return outcome
+
+    def _attempt(self, lease: Lease) -> str:
+        try:
+            return self._record(lease, self.runs[lease.stage](self.context, lease.job))
+        except Exception as error:  # noqa: BLE001 - a bug, too, is recorded and tried again, never lost
+            return self._release(lease, error)
+
+    def _record(self, lease: Lease, step: Step) -> str:
+        ledger = self.context.ledger
+        if isinstance(step, Ending):
+            ended = self._insist(lambda: ledger.complete(lease, step.outcome, step.detail))
+            if ended is None:
+                return "lost"
+            _log.info("job ended", outcome=step.record.status, sequence=step.record.sequence)
+            return "ended" if ended else "lost"
+        note = step.note.model_dump_json()
+        message = self._insist(lambda: ledger.advance(lease, step.stage, note))
+        if message is None:
+            return self._after(lease.job, step.stage)
+        self.send(message, lease.job.trace)
+        return "sent"
+
+    def _after(self, job: Job, following: Stage) -> str:
+        """The ledger did not take the step, or did not say so. A second message runs nothing."""
+        found = self._insist(lambda: self.context.ledger.job(job.id))
+        if found is None:
+            return "lost"
+        if found.state == "superseded":
+            _log.info("job superseded", by=found.superseded)
+            return "superseded"
+        if found.stage == following:
+            self.send(Message(found.id, found.stage, found.job_class), job.trace)
+        return "lost"
+
+    def _release(self, lease: Lease, error: Exception) -> str:
+        kind, cause = kind_of(error), cause_of(error)
+        # Raised in the middle of anything: what this process holds may be half done, and is opened anew.
+        self.context.spoiled = self.context.spoiled or kind == "limit"
+        pause = PAUSES[kind].after(lease.job.attempts)
+        if isinstance(error, FetchError) and error.retry_after_s is not None:
+            pause = max(pause, int(error.retry_after_s * 1_000))
+        if kind == "bug":
+            _log.error("stage failed: this is a bug of aop", cause=cause, exc_info=error)
+        else:
+            _log.warning("attempt failed", cause=cause, attempt=lease.job.attempts, pause_ms=pause)
+        dead = self._insist(lambda: self.context.ledger.release(lease, cause, pause))
+        return "lost" if dead is None else "dead" if dead else "retry"
+
+    def _hand_back(self, lease: Lease) -> None:
+        try:
+            message = self.context.ledger.hand_back(lease)
+        except WAITED_FOR as error:
+            _log.warning("job not handed back: it waits for its lease", cause=str(error))
+            return
+        if message is not None:
+            self.send(message, lease.job.trace)
+            _log.info("job handed back: the worker ends")
+
+    def _insist(self, ask: Callable[[], _Answer]) -> _Answer | None:
+        """Ask the ledger until it answers, at most as long as the lease is: then somebody else has the job. None: it
+        did not answer."""
+        end = time.monotonic() + self.context.ledger.timing.lease / 1_000
+        pause = _PAUSE_S
+        while True:
+            try:
+                return ask()
+            except (*WAITED_FOR, LedgerCorrupt) as error:
+                if time.monotonic() + pause > end:
+                    _log.warning("ledger does not answer: the job waits for its lease", cause=str(error))
+                    return None
+            time.sleep(pause)
+            pause = min(_LONGEST_PAUSE_S, pause * 2)

@@ -1,0 +1,13 @@
+"""The third stage: the phases' code is generated, each stored as it is made, and linked into one module."""
+
+from __future__ import annotations
+
+from workers.context import Context
+from workers.ledger.records import Job
+from workers.stages.compiling import advance, hand_on, take_up
+from workers.stages.step import Next
+
+
+def run(context: Context, job: Job) -> Next:
+    note, handed = take_up(context, job, "generate")
+    return hand_on(context, note, handed, advance(context, job, note, handed, "link"), "verify")

@@ -1,0 +1,109 @@
+"""The Celery tasks, and what a child process of a worker keeps between them."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+from dataclasses import dataclass, field
+from typing import Final
+
+from billiard.process import current_process
+from celery import Celery, signals
+
+from pipeline.stores.protocol import StoreError
+from workers.app import retry_options
+from workers.busy import Busy
+from workers.context import Context, open_context
+from workers.heartbeat import Heart
+from workers.ledger.records import STAGES, Stage
+from workers.logs import get_logger
+from workers.queues import task_of
+from workers.sending import Send, sender
+from workers.settings import Settings
+from workers.shell import Shell
+
+_MIB: Final = 1 << 20
+_MEMORY_MARGIN: Final = 2
+"""A child is replaced after a task that left it above the limit; in a task it may have so many times as much."""
+
+_log = get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Child:
+    """What a process that runs tasks has: opened with its first job, and again after one that spoiled it."""
+
+    settings: Settings
+    send: Send
+    busy: Busy
+    _shell: Shell | None = field(default=None)
+
+    def run(self, job: str, stage: Stage) -> None:
+        with self.busy.at_work(_slot()):
+            shell = self._open()
+            if shell is not None:
+                shell.run(job, stage)
+                if shell.context.spoiled:
+                    self.close()
+
+    def _open(self) -> Shell | None:
+        if self._shell is None:
+            try:
+                context = open_context(self.settings)
+            except StoreError as error:
+                # Nothing was begun: the message is sent again.
+                _log.error("store cannot be opened", cause=str(error))
+                return None
+            worker = f"{socket.gethostname()}:{os.getpid()}"
+            self._shell = Shell(context, Heart(context.ledger), worker, self.send)
+        return self._shell
+
+    def close(self) -> None:
+        shell, self._shell = self._shell, None
+        if shell is not None:
+            _close(shell.context)
+
+
+def _close(context: Context) -> None:
+    try:
+        context.close()
+    except StoreError as error:
+        _log.warning("store not closed", cause=str(error))
+
+
+def _slot() -> int:
+    """Which of the pool's places this process has; 0 outside a pool."""
+    return int(getattr(current_process(), "index", 0))
+
+
+def register(app: Celery, settings: Settings, busy: Busy) -> Child:
+    """Add the four tasks. They take the job's id; other arguments may come from a newer version and are ignored."""
+    child = Child(settings, sender(app), busy)
+    for stage in STAGES:
+        _register(app, settings, child, stage)
+
+    def on_start(**_: object) -> None:
+        limit_memory(settings.max_memory_mb)
+
+    def on_end(**_: object) -> None:
+        child.close()
+
+    signals.worker_process_init.connect(on_start, weak=False)
+    signals.worker_process_shutdown.connect(on_end, weak=False)
+    return child
+
+
+def _register(app: Celery, settings: Settings, child: Child, stage: Stage) -> None:
+    def task(job: str, *_: object, **__: object) -> None:
+        child.run(job, stage)
+
+    app.task(name=task_of(stage), **retry_options(settings))(task)
+
+
+def limit_memory(megabytes: int) -> None:
+    """Of this process: asking for more raises MemoryError, so one document cannot take the machine down."""
+    most = megabytes * _MIB * _MEMORY_MARGIN
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard == resource.RLIM_INFINITY or hard > most:
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
