@@ -69,7 +69,7 @@ class Beforehand:
 
     async def ask(self, question: Question) -> Answer | None:
         if question.kind == "approval" and any(matches(pattern, question.address) for pattern in self._patterns):
-            return Answer(verdict="yes", by="command line")
+            return Answer(verdict="yes", by="--allow")
         return None
 
 

@@ -27,13 +27,14 @@ _NESTED: Final = ("envelope", "error")
 
 
 class Vault:
-    """`forms`: of the secrets, all texts that stand for one. `salt`: another one for each run."""
+    """`forms`: of the secrets, all texts that stand for one. `salt`: another one for each run. `cost`: of a digest, by
+    which a password that is easy to guess is not easy to find; about 10 ms."""
 
-    def __init__(self, forms: Iterable[str] = (), salt: str = "") -> None:
+    def __init__(self, forms: Iterable[str] = (), salt: str = "", cost: int = 4096) -> None:
         # What looks like a seal and is none is sealed, too: a text that was copied from a record opens nothing.
         self._forms = sorted({_BEGIN, *forms}, key=lambda form: (-len(form), form))
         self._pattern = re.compile("|".join(map(re.escape, self._forms)))
-        self._salt = salt.encode()
+        self._salt, self._cost = salt.encode(), cost
         self._digests: dict[str, str] = {}
         self._by_digest: dict[str, str] = {}
 
@@ -63,9 +64,8 @@ class Vault:
 
     def _digest(self, form: str) -> str:
         if form not in self._digests:
-            # Slow, so that a password that is easy to guess is not easy to find.
             data = form.encode("utf-8", "surrogatepass")
-            self._digests[form] = hashlib.scrypt(data, salt=self._salt, n=4096, r=8, p=1, dklen=8).hex()
+            self._digests[form] = hashlib.scrypt(data, salt=self._salt, n=self._cost, r=8, p=1, dklen=8).hex()
         return self._digests[form]
 
 

@@ -35,11 +35,11 @@ def run_resume(
     run: str, options: RunOptions, *, approve: Sequence[str] = (), deny: Sequence[str] = (), answer: Sequence[str] = ()
 ) -> int:
     """Raises Trouble, and what `cli.main` puts into words."""
-    answers = {identity: Answer(verdict="yes", by="command line") for identity in approve}
-    answers |= {identity: Answer(verdict="no", by="command line") for identity in deny}
+    answers = {identity: Answer(verdict="yes", by="aop runs resume") for identity in approve}
+    answers |= {identity: Answer(verdict="no", by="aop runs resume") for identity in deny}
     for word in answer:
         identity, found, text = word.partition("=")
         if not found:
             raise Trouble("usage.answer", word=word)
-        answers[identity] = Answer(verdict="text", text=text, by="command line")
+        answers[identity] = Answer(verdict="text", text=text, by="aop runs resume")
     return resume(run, options, answers, terminal_console(options.format, options.lang))

@@ -24,11 +24,11 @@ def with_secrets(draw: st.DataObject, forms: list[str]) -> str:
 @given(FORMS, JSON, st.data())
 def test_what_was_sealed_is_opened_to_the_letter(forms: list[str], value: Json, data: st.DataObject) -> None:
     """Whatever else is in it, a text that looks like a seal included."""
-    vault = Vault(forms, "run")
+    vault = Vault(forms, "run", cost=2)
     text = with_secrets(data, forms)
     event: dict[str, Json] = {"event": "x", "message": [value, {"text": text}], "envelope": {"content": text}}
     sealed = json.loads(json.dumps(vault.sealed(event)))
-    assert Vault(forms, "run").opened(sealed) == (event, True)
+    assert Vault(forms, "run", cost=2).opened(sealed) == (event, True)
 
 
 @given(FORMS.filter(bool), st.data())
@@ -36,7 +36,7 @@ def test_no_secret_is_in_what_is_sealed(forms: list[str], data: st.DataObject) -
     """In values and in names of fields; what is shown has nothing of the seal either."""
     forms = [f"{form}#{number}" for number, form in enumerate(forms)]
     text = with_secrets(data, forms)
-    sealed = Vault(forms, "run").sealed({"arguments": {text: [text]}})
+    sealed = Vault(forms, "run", cost=2).sealed({"arguments": {text: [text]}})
     assert not any(form in name for name in sealed["arguments"] for form in forms)  # type: ignore[union-attr,operator]
     assert "‹secret:" not in json.dumps(hidden(sealed), ensure_ascii=False)
 
