@@ -114,7 +114,6 @@ def _config(shared: Shared) -> Callable[..., int]:
 
 
 def _admin_app(shared: Shared) -> typer.Typer:
-    app = typer.Typer(
+    return typer.Typer(
         help=shared.text("admin"), rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS
     )
-    return app
