@@ -21,7 +21,8 @@ class GeneratorIdentity:
 class Generator(Protocol):
     """Deterministic for a unit as far as its identity promises.
 
-    Called once a phase, and again for each rewrite, with the faults that the verifier found in the last attempt.
+    Called once a phase, and again for each rewrite, with the faults that the verifier found in the last attempt. One
+    whose identity names a model is called by several threads at once, for several phases of a document.
     """
 
     @property

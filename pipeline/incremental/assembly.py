@@ -160,9 +160,7 @@ class Assembler:
 
     def _link(self) -> Steps[Linked]:
         while True:
-            for phase in self._phases:
-                if phase.packed is None:
-                    phase.use(self._generator.generate(phase.unit, phase.faults))
+            self._generate([phase for phase in self._phases if phase.packed is None])
             yield
             recorded = self._recorded_module()
             if recorded is not None:
@@ -177,6 +175,27 @@ class Assembler:
         self._linked = True
         packed = bundle.pack_module(module)
         return Linked(module, packed, bundle.digest(packed))
+
+    def _generate(self, phases: Sequence[Phase]) -> None:
+        """Raises what the generator raises."""
+        if phases and self._generator.identity.model:
+            from pipeline.incremental import generation  # noqa: PLC0415 - threads are slow to load, and few have a model
+
+            generation.generate_at_once(
+                self._generator,
+                phases,
+                lambda phase: generation.examine(phase, self._document, self._resolved.artifact),
+                self._rewrites,
+                self._keep,
+            )
+        else:
+            for phase in phases:
+                phase.use(self._generator.generate(phase.unit, phase.faults))
+
+    def _keep(self, phase: Phase) -> None:
+        if phase.packed is not None:
+            self._store.add_trace(phase.key, trace(self._generator.identity, phase.packed))
+            self._store.flush()
 
     def _recorded_module(self) -> Linked | None:
         """What an earlier compile linked of the same documents and code."""

@@ -32,7 +32,7 @@ class Phase:
 
     `code` and `packed`: the code that it has, decoded and as it is stored; kept code is decoded where it is needed.
     `carried`: why its code is not the generator's own (R3); `handed`: whether an earlier step of the same job had it
-    made.
+    made; `proven`: whether the verifier had nothing to say about code that was made now, looked at by itself.
     """
 
     place: int
@@ -50,6 +50,7 @@ class Phase:
     attempts: int = 0
     faults: tuple[Fault, ...] = ()
     handed: bool = False
+    proven: bool = False
 
     @property
     def made_now(self) -> bool:
@@ -101,7 +102,7 @@ class Phase:
             self.reason = self.carried[0] if self.carried else "artifact-damaged"
             self.outcome, self.carried, self.faults = "ran", (), ()
         self.code = self.packed = None
-        self.handed = False
+        self.handed = self.proven = False
 
 
 class Phases:
