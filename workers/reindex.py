@@ -140,13 +140,10 @@ def accept_again(stored: Stored) -> Accepting:
         superseded = _is_superseded(stored, sequence)
         compiled = (sequence in stored.outcomes and not superseded) or _is_published(stored.published, sequence)
         earlier = seen.get(save.source)
+        same = save.revision != "" and earlier is not None and earlier.revision == save.revision
         # A revision that was outrun by an older one is superseded, and there again with a greater sequence.
-        repeated = save.idempotency_key in keys or (
-            save.revision != ""
-            and earlier is not None
-            and earlier.revision == save.revision
-            and not _is_superseded(stored, earlier.sequence)
-        )
+        outrun = earlier is not None and _is_superseded(stored, earlier.sequence)
+        repeated = save.idempotency_key in keys or (same and not outrun)
         late = earlier is not None and save.rank != "" and earlier.rank != "" and save.rank < earlier.rank
         if not compiled and (repeated or late):
             passed.add(sequence)
@@ -155,7 +152,7 @@ def accept_again(stored: Stored) -> Accepting:
             newest = save
             if save.idempotency_key:
                 keys.add(save.idempotency_key)
-        if save.revision and not late:
+        if save.revision and not late and not (same and superseded):
             seen[save.source] = save
     return Accepting(newest, frozenset(passed), seen)
 
@@ -241,7 +238,12 @@ def _once(saves: Iterable[Save], passed: frozenset[int], keep_ms: int, now_ms: i
         left = save.received_ms + keep_ms - now_ms
         if save.idempotency_key and left > 0 and save.sequence not in passed:
             # A clock that is ahead of ours must not make it last.
-            entry: OnceKey = {"key": save.idempotency_key, "job": save.job, "keep_ms": min(left, keep_ms)}
+            entry: OnceKey = {
+                "key": save.idempotency_key,
+                "job": save.job,
+                "sequence": save.sequence,
+                "keep_ms": min(left, keep_ms),
+            }
             found.setdefault(save.idempotency_key, entry)
     return list(found.values())
 

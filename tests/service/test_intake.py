@@ -224,7 +224,7 @@ def test_numbers_that_redis_forgot_are_not_used_twice(redis: Redis, ledger: Ledg
     redis.delete(*redis.scan_iter(f"{ledger._prefix}:job:*"))
     accepted = put(ledger, archive, "three", revision="3")
     assert (accepted.answer, accepted.sequence) == ("accepted", 3)
-    assert put(ledger, archive, "one", key="k") == Accepted("repeated", first.job, 0)
+    assert put(ledger, archive, "one", key="k") == Accepted("repeated", first.job, 1)
     settle(ledger, archive)
     ends = {sequence: outcome.status for sequence, outcome in archive.stored("a").outcomes.items()}
     assert ends == {1: "superseded", 2: "superseded", 3: "succeeded"}

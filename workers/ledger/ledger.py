@@ -327,6 +327,11 @@ class Ledger:
         """The same of all jobs. `$`: only what happens from now on."""
         return self._read(f"{self._prefix}:events", after, wait_ms)
 
+    def last_event(self) -> str:
+        """The id of the newest event of all jobs: what comes after it is new."""
+        found = cast("list[tuple[str, object]]", self._client.xrevrange(f"{self._prefix}:events", count=1))
+        return found[0][0] if found else "0-0"
+
     def depths(self) -> Mapping[str, int]:
         """How many documents are due or waiting, and how many jobs are in each place."""
         pipe = self._client.pipeline(transaction=False)

@@ -27,7 +27,7 @@ Acceptance = Literal["accepted", "repeated", "superseded", "outrun"]
 @dataclass(frozen=True, slots=True)
 class Reserved:
     """`reserved`: the document's next sequence, for a save that is not stored yet; `job` is "". `repeated`: the same
-    save was accepted before, as this job; its sequence is 0 where the job is forgotten."""
+    save was accepted before, as this job."""
 
     answer: Reservation
     job: str
@@ -158,10 +158,11 @@ class SeenRevision(TypedDict):
 
 
 class OnceKey(TypedDict):
-    """An idempotency key, the job that answered it, and how much longer to know it."""
+    """An idempotency key, the save that answered it, and how much longer to know it."""
 
     key: str
     job: str
+    sequence: int
     keep_ms: int
 
 

@@ -40,7 +40,7 @@
 -- P:unrecorded       zset    job id by the time of its end, ms: ended here, and the store has not been told yet
 -- P:events:JOB       stream  what happened to the job: at most MAX_EVENTS, expires with it
 -- P:events           stream  the same of all jobs, for those who watch: at most MAX_ALL_EVENTS
--- P:once:KEY         string  job id that answered this idempotency key; expires
+-- P:once:KEY         string  "JOB SEQUENCE" of the save that answered this idempotency key; expires
 -- P:totals           hash    succeeded, failed, superseded, dead, expired:STAGE: how many ever, for the exporter
 -- P:index            hash    document id -> JSON [sequence, name, [calls]]: the project
 -- P:index-version    string  how often a name or calls in it have changed
@@ -214,6 +214,14 @@ local function supersede_waiting(document, sequence, keep_ms, now)
   redis.call('HSET', job_key(waiting), 'superseded', sequence)
   finish(waiting, 'superseded', tostring(sequence), keep_ms, now)
   redis.call('HSET', doc, 'first_ms', first)
+end
+
+-- The save that answered an idempotency key before: its job and sequence, nil where there is none.
+local function answered(once)
+  if once == '' then return nil end
+  local found = redis.call('GET', P .. ':once:' .. once)
+  if not found then return nil end
+  return string.match(found, '^(%S+) (%d+)$')
 end
 
 -- Records the newest revision of a source, unless a newer one is recorded.

@@ -3,10 +3,8 @@
 -- Returns {reserved, "", sequence} | {repeated, job, sequence}: the same save was accepted before.
 local document, source, revision, once = unpack(ARGV, 1, 4)
 local doc = doc_key(document)
-if once ~= '' then
-  local earlier = redis.call('GET', P .. ':once:' .. once)
-  if earlier then return {'repeated', earlier, (read(job_key(earlier), 'sequence'))} end
-end
+local earlier, place = answered(once)
+if earlier then return {'repeated', earlier, place} end
 local seen, seen_sequence, seen_job =
   read(doc, 'revision:' .. source, 'revision_sequence:' .. source, 'revision_job:' .. source)
 if revision ~= '' and revision == seen then return {'repeated', seen_job, seen_sequence} end

@@ -25,7 +25,7 @@ for _, seen in ipairs(facts.revisions) do
   see_revision(doc, seen.source, seen.revision, seen.rank, integer(seen.sequence), seen.job)
 end
 for _, once in ipairs(facts.once) do
-  redis.call('SET', P .. ':once:' .. once.key, once.job, 'PX', integer(once.keep_ms), 'NX')
+  redis.call('SET', P .. ':once:' .. once.key, once.job .. ' ' .. integer(once.sequence), 'PX', integer(once.keep_ms), 'NX')
 end
 if facts.forgotten > number(forgotten) then redis.call('HSET', doc, 'forgotten', integer(facts.forgotten)) end
 if facts.row ~= '' and redis.call('HSETNX', P .. ':index', document, facts.row) == 1 then

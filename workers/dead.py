@@ -1,0 +1,44 @@
+"""Dead letters: jobs that used up their attempts and wait for a person, who replays or drops them.
+
+The ledger decides; the store keeps a copy that outlives Redis, and gives it up after the ledger has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workers.archive import Archive, DeadLetter
+from workers.ledger.ledger import Ledger
+from workers.ledger.records import Job, Message
+
+
+def dead_jobs(ledger: Ledger, most: int) -> Iterator[Job]:
+    """The newest deaths first. Raises RedisError, LedgerLost, LedgerCorrupt."""
+    for identity in ledger.dead(most):
+        job = ledger.job(identity)
+        if job is not None:
+            yield job
+
+
+def dead_job(ledger: Ledger, archive: Archive, identity: str) -> tuple[Job | None, DeadLetter | None]:
+    """What ledger and store know of a dead job; neither where there is none. Raises StoreError besides."""
+    job = ledger.job(identity)
+    return (job if job is not None and job.state == "dead" else None, archive.dead(identity))
+
+
+def replay(ledger: Ledger, archive: Archive, identity: str) -> Message | None:
+    """The job again, from the stage where it died. The caller may send the message; the reconciler does if nobody
+    does. None: it is not among the dead. Raises RedisError, LedgerLost, StoreError, ArchiveContended."""
+    message = ledger.replay(identity)
+    if message is not None:
+        archive.remove_dead(identity)
+    return message
+
+
+def drop(ledger: Ledger, archive: Archive, identity: str) -> bool:
+    """Give the job up: its save keeps the outcome *dead*. False: it is not among the dead. Raises what `replay`
+    does."""
+    dropped = ledger.drop(identity)
+    if dropped:
+        archive.remove_dead(identity)
+    return dropped
