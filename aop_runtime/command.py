@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from aop_runtime.declarations import Procedure
-from aop_runtime.describe import describe, printable
+from aop_runtime.describe import describe
 from aop_runtime.faults import Fault
 from aop_runtime.messages import Message
+from aop_runtime.visible import visible
 
 _TROUBLE: Final = 2
 
@@ -51,7 +52,7 @@ def main(procedure: Procedure, arguments: Sequence[str] | None = None) -> None:
     try:
         status = _run(Path(sys.argv[0]), given)
     except Fault as fault:
-        sys.stderr.write(f"{printable(fault.text(given.lang))}\n")
+        sys.stderr.write(f"{visible(fault.text(given.lang))}\n")
         status = _TROUBLE
     except ModuleNotFoundError as error:
         missing = Message("run.not-installed", package=error.name or "aop")
@@ -61,7 +62,7 @@ def main(procedure: Procedure, arguments: Sequence[str] | None = None) -> None:
 
 
 def _parser(procedure: Procedure) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=printable(procedure.name).replace("%", "%%"))
+    parser = argparse.ArgumentParser(description=visible(procedure.name).replace("%", "%%"))
     for name in ("describe", "dry-run"):
         parser.add_argument(f"--{name}", action="store_true", help=_HELP[name])
     for name in ("input", "model", "script", "mcp-config", "permissions", "plugins", "library", "runs", "resume"):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from aop_runtime.declarations import Handover, Http, Mcp, Phase, Procedure, Standard
+from aop_runtime.visible import visible
 
 Language = Literal["ja", "en"]
 
@@ -44,17 +45,17 @@ _WORDS: dict[Language, dict[str, str]] = {
 def describe(procedure: Procedure, language: Language = "ja") -> str:
     """Several lines, the last ended too. Unprintable characters of titles and names are shown escaped."""
     words = _WORDS[language]
-    lines = [f"{words['procedure']}: {printable(procedure.name)}"]
+    lines = [f"{words['procedure']}: {visible(procedure.name)}"]
     for phase in procedure.phases:
         lines += _phase(phase, words)
     return "\n".join(lines) + "\n"
 
 
 def _phase(phase: Phase, words: dict[str, str]) -> Iterator[str]:
-    title = printable(phase.title)
+    title = visible(phase.title)
     yield title if phase.number is None else f"{words['phase']} {phase.number}: {title}".rstrip()
     if phase.calls is not None:
-        yield f"  {words['calls']}: {printable(phase.calls)}"
+        yield f"  {words['calls']}: {visible(phase.calls)}"
         return
     for tool in phase.tools:
         yield f"  - {_tool(tool, words)}"
@@ -66,7 +67,7 @@ def _phase(phase: Phase, words: dict[str, str]) -> Iterator[str]:
 
 def _tool(tool: Mcp | Http | Standard, words: dict[str, str]) -> str:
     notes = (
-        [f"{printable(name)}: {printable(value)}" for name, value in tool.options.items()]
+        [f"{visible(name)}: {visible(value)}" for name, value in tool.options.items()]
         if isinstance(tool, Standard)
         else []
     )
@@ -83,15 +84,13 @@ def _tool(tool: Mcp | Http | Standard, words: dict[str, str]) -> str:
 def _handover(handover: Handover, words: dict[str, str]) -> str:
     notes = [words["reads" if handover.read_only else "writes"]]
     if handover.argument is not None:
-        notes.append(f"{words['argument']} {printable(handover.argument)}")
+        notes.append(f"{words['argument']} {visible(handover.argument)}")
     else:
         notes.append("TypeScript")
     parts = [f"{words['handover']} {handover.name} → {_name(handover)} ({', '.join(notes)})"]
     parts.append(_operations(handover.operations, words))
     if handover.fixed_arguments:
-        fixed = ", ".join(
-            f"{printable(name)}={printable(str(value))}" for name, value in handover.fixed_arguments.items()
-        )
+        fixed = ", ".join(f"{visible(name)}={visible(str(value))}" for name, value in handover.fixed_arguments.items())
         parts.append(f"{words['fixed']} {fixed}")
     if handover.placeholders:
         parts.append(f"{words['placeholders']} {_listed(handover.placeholders)}")
@@ -99,7 +98,7 @@ def _handover(handover: Handover, words: dict[str, str]) -> str:
 
 
 def _name(tool: Mcp | Http | Standard | Handover) -> str:
-    return printable(tool.tool) + (f" [{_listed(tool.categories)}]" if tool.categories else "")
+    return visible(tool.tool) + (f" [{_listed(tool.categories)}]" if tool.categories else "")
 
 
 def _operations(operations: tuple[str, ...] | None, words: dict[str, str]) -> str:
@@ -107,13 +106,4 @@ def _operations(operations: tuple[str, ...] | None, words: dict[str, str]) -> st
 
 
 def _listed(texts: Sequence[str]) -> str:
-    return ", ".join(map(printable, texts))
-
-
-def printable(text: str) -> str:
-    """`text` without anything that a terminal would obey."""
-    if text.isprintable():
-        return text
-    return "".join(
-        [sign if sign.isprintable() or sign == "\u3000" else sign.encode("unicode_escape").decode() for sign in text]
-    )
+    return ", ".join(map(visible, texts))

@@ -24,6 +24,7 @@ from aop_runtime.runs.events import (
     RunStarted,
     RunWaiting,
 )
+from aop_runtime.visible import visible
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "ja": {
@@ -77,7 +78,7 @@ class Reporter:
             return
         line = self._line(run, event)
         if line:
-            self._write(shown(line))
+            self._write(visible(line))
 
     def _line(self, run: str, event: Event) -> str:
         words = self._words
@@ -127,10 +128,3 @@ def short(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     line = " ".join(text.split())
     return line if len(line) <= _ROOM else f"{line[: _ROOM - 1]}…"
-
-
-def shown(text: str) -> str:
-    """Without anything that a terminal would obey."""
-    return "".join(
-        [sign if sign.isprintable() or sign == "\u3000" else sign.encode("unicode_escape").decode() for sign in text]
-    )

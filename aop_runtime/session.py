@@ -18,11 +18,12 @@ from aop_runtime.loading import load_procedure
 from aop_runtime.manifest import read_manifest
 from aop_runtime.options import Format, RunOptions, Start, path_of, read_limits, runs_of
 from aop_runtime.plane.questions import Answer, Person, Question
-from aop_runtime.report import Reporter, short, shown
+from aop_runtime.report import Reporter, short
 from aop_runtime.runs.events import RunCancelled, RunFinished
 from aop_runtime.runs.folder import Changes, Limits, Plan, RunFault, RunFolder, new_run_id
 from aop_runtime.runs.record import read_record
 from aop_runtime.terminal import Output, interactive
+from aop_runtime.visible import visible
 
 FINISHED: Final = 0
 FAILED: Final = 1
@@ -41,7 +42,7 @@ class Console:
     language: str
 
     def people(self) -> Sequence[Person]:
-        return () if self.ask is None else (Terminal(self.ask, lambda line: self.write(shown(line)), self.language),)
+        return () if self.ask is None else (Terminal(self.ask, lambda line: self.write(visible(line)), self.language),)
 
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -162,7 +163,7 @@ def _tell_how_to_answer(folder: RunFolder, console: Console) -> None:
 
 
 def _paragraph(text: str) -> str:
-    return "\n".join(map(shown, text.split("\n")))
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def answer_options(question: Question) -> str:
@@ -205,7 +206,7 @@ def shown_run(folder: RunFolder, console: Console) -> None:
     if console.form == "text":
         _tell_how_to_answer(folder, console)
         if plan.input:
-            console.write(f"  {words(console.language)['input']}: {shown(short(plan.input))}")
+            console.write(f"  {words(console.language)['input']}: {visible(short(plan.input))}")
 
 
 def terminal_console(form: Format, language: str) -> Console:

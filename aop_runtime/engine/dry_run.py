@@ -19,6 +19,7 @@ from aop_runtime.sources.protocol import Source
 from aop_runtime.sources.schemas import NO_ARGUMENTS
 from aop_runtime.standard.browser_table import INTERACT
 from aop_runtime.standard.browser_table import OPERATIONS as BROWSER
+from aop_runtime.visible import visible
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "ja": {
@@ -188,7 +189,11 @@ def shown(compiled: Path, permissions: Path | None, language: str, *, as_json: b
     rules = Rules() if permissions is None else read_rules(permissions)
     procedure = load_procedure(compiled / "procedure.py")
     found = views(procedure, read_manifest(compiled / "manifest.json"), rules)
-    return as_json_text(procedure.name, found) if as_json else "\n".join(as_text(procedure.name, found, language))
+    if as_json:
+        return as_json_text(procedure.name, found)
+    # Documents may hold what a terminal would obey; tabs are let be.
+    lines = [line.split("\t") for line in as_text(procedure.name, found, language)]
+    return "\n".join(["\t".join(map(visible, parts)) for parts in lines])
 
 
 def as_text(procedure: str, phases: list[PhaseView], language: str) -> Iterator[str]:
@@ -197,7 +202,8 @@ def as_text(procedure: str, phases: list[PhaseView], language: str) -> Iterator[
     yield procedure
     for view in phases:
         number = "" if view["number"] is None else f"{words['phase']} {view['number']}: "
-        yield f"\n== {number}{view['title']}"
+        yield ""
+        yield f"== {number}{view['title']}"
         if view["calls"] is not None:
             yield f"  {words['calls']}: {view['calls']}"
             continue

@@ -10,6 +10,7 @@ from cli import streams
 from cli.exits import OK
 from cli.messages import say
 from pipeline.diagnostics.lang import Lang
+from pipeline.diagnostics.visible import visible
 
 
 def run_list(runs: str | None, lang: Lang, *, jsonl: bool) -> int:
@@ -21,5 +22,7 @@ def run_list(runs: str | None, lang: Lang, *, jsonl: bool) -> int:
     if not found:
         streams.emit(f"{say('runs.none', lang)}\n")
     for entry in found:
-        streams.emit(f"{entry['run']}  {entry['status']:<11}  {entry['procedure']}  {entry['input']}\n")
+        streams.emit(
+            f"{entry['run']}  {entry['status']:<11}  {visible(entry['procedure'])}  {visible(entry['input'])}\n"
+        )
     return OK

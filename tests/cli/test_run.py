@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -223,3 +224,26 @@ def test_listing_runs_loads_nothing_of_the_engine(asking: Path, inside: Run, env
         )
         assert "稟議" in done.stdout
         assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_nothing_that_a_terminal_would_obey_is_shown(here: Path, inside: Run) -> None:
+    """Of documents, and of what is asked for: in a dry run, in what goes on, and in the list of runs."""
+    write("ask.md", "# 決裁\n\n\x1b[2J集める\u202e。\n")
+    write("s.yaml", 'version: 1\nphases: {"": [{say: "\\e[2J済み"}]}\n')
+    dry = inside("run", "ask.md", "--dry-run", code=0).stdout
+    ran = inside("run", "ask.md", "--script", "s.yaml", "--input", "\x1b[31m急ぎ", code=0).stdout
+    listed = inside("runs", "list", code=0).stdout
+    for shown, word in ((dry, "集める"), (ran, "済み"), (listed, "急ぎ")):
+        assert word in shown
+        assert not {"\x1b", "\u202e"} & set(shown)
+
+
+def test_a_module_finds_what_it_calls_wherever_one_stands(asking: Path, inside: Run) -> None:
+    """Beside its own folder, also where that is the current one."""
+    write("parent.md", CALLING)
+    inside("compile", "ask.md", "parent.md", code=0)
+    called = "called: {稟議: {phases: {'1': [{say: 一件}], '2': [{say: 済み}]}}}"
+    write("p.yaml", f"version: 1\nphases: {{}}\n{called}\n")
+    os.chdir(asking / "build" / "parent")
+    for target in ("procedure.py", "."):
+        assert inside("run", target, "--script", "../../p.yaml", code=0).stdout.rstrip().endswith("済み")
