@@ -45,7 +45,7 @@ class _Headers(_Closed):
     expires: None = None
     group: None = None
     stamped_headers: None = None
-    timelimit: Annotated[list[None], Field(max_length=2)] | None = None
+    timelimit: Annotated[list[Annotated[float, Field(gt=0, le=86_400)] | None], Field(max_length=2)] | None = None
     retries: Annotated[int, Field(ge=0, le=1_000)] = 0
 
 

@@ -23,7 +23,15 @@ def sender(app: Celery) -> Send:
     def send(message: Message, trace: str) -> None:
         headers = {"traceparent": trace} if trace else {}
         try:
-            app.send_task(task_of(message.stage), (message.job,), queue=message.queue, headers=headers)
+            app.send_task(
+                task_of(message.stage),
+                (message.job,),
+                queue=message.queue,
+                headers=headers,
+                # Those of the worker that takes it count, not those of the process that sends it.
+                time_limit=None,
+                soft_time_limit=None,
+            )
         except (KombuError, RedisError, OSError) as error:
             # The ledger knows that it is due: the reconciler sends it again.
             _log.warning("message not sent", job=message.job, queue=message.queue, cause=str(error))

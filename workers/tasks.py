@@ -15,6 +15,7 @@ from pipeline.stores.protocol import StoreError
 from workers.app import retry_options
 from workers.busy import Busy
 from workers.context import Context, open_context
+from workers.faults import SYSTEM
 from workers.heartbeat import Heart
 from workers.ledger.records import STAGES, Stage
 from workers.logs import get_logger
@@ -46,6 +47,16 @@ class Child:
                 shell.run(job, stage)
                 if shell.context.spoiled:
                     self.close()
+
+    def prepare(self) -> None:
+        """Before the first job comes: as much of what it needs as there is by now."""
+        shell = self._open()
+        if shell is not None:
+            context = shell.context
+            try:
+                context.compiler(context.catalogs.current())
+            except SYSTEM as error:
+                _log.debug("not prepared", cause=str(error))
 
     def _open(self) -> Shell | None:
         if self._shell is None:
@@ -85,6 +96,7 @@ def register(app: Celery, settings: Settings, busy: Busy) -> Child:
 
     def on_start(**_: object) -> None:
         limit_memory(settings.max_memory_mb)
+        child.prepare()
 
     def on_end(**_: object) -> None:
         child.close()

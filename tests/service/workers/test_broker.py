@@ -15,11 +15,13 @@ from redis import Redis
 
 from workers.app import make_app
 from workers.broker import MAX_BODY, MAX_WAIT, fault_of
+from workers.busy import Busy
 from workers.ledger.ledger import new_id
 from workers.ledger.records import CLASSES, STAGES, JobClass, Message, Stage
 from workers.queues import QUEUES, queue_key, queue_of, queues_of, stage_of_task, task_of
 from workers.sending import sender
 from workers.settings import Settings
+from workers.tasks import register
 
 JOB = "0" * 27
 Raw = dict[str, Any]
@@ -56,11 +58,18 @@ def changed(place: str, value: object) -> Raw:
 
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("job_class", CLASSES)
-def test_what_we_send_passes(stage: Stage, job_class: JobClass, service_settings: Settings, redis: Redis) -> None:
-    """As Celery writes it, also when it is sent again later; its headers carry the trace."""
+@pytest.mark.parametrize("registered", [False, True])
+def test_what_we_send_passes(
+    stage: Stage, job_class: JobClass, registered: bool, service_settings: Settings, redis: Redis
+) -> None:
+    """As Celery writes it, from a dispatcher and from a worker, also when it is sent again later with the worker's
+    limits; its headers carry the trace."""
     settings = service_settings
     message = Message(new_id(), stage, job_class)
-    sender(make_app(settings))(message, "00-1-2-01")
+    app = make_app(settings)
+    if registered:  # as in a worker, where Celery adds what it knows of its tasks
+        register(app, settings, Busy())
+    sender(app)(message, "00-1-2-01")
     key = queue_key(settings.redis_prefix, message.queue)
     taken = redis.rpop(key)
     assert isinstance(taken, str)
@@ -68,6 +77,8 @@ def test_what_we_send_passes(stage: Stage, job_class: JobClass, service_settings
     assert fault_of(sent, message.queue) is None
     assert sent["headers"]["traceparent"] == "00-1-2-01"
     assert message.job in json.loads(base64.b64decode(sent["body"]))[0]
+    assert sent["headers"]["timelimit"] == [None, None]
+    sent["headers"]["timelimit"] = [75.0, 60]
     sent["headers"]["eta"] = (datetime.now(UTC) + timedelta(seconds=31)).isoformat()
     sent["headers"]["retries"] = 1
     assert fault_of(sent, message.queue) is None
@@ -114,7 +125,8 @@ def test_other_tasks_are_unknown(task: str, queue: str) -> None:
         ("headers/eta", "soon"),
         ("headers/eta", "9999-12-31T23:59:59+00:00"),
         ("headers/expires", "2020-01-01T00:00:00"),
-        ("headers/timelimit", [1, 1]),
+        ("headers/timelimit", [1, "x"]),
+        ("headers/timelimit", [1e9, 1]),
         ("headers/group", "g"),
         ("headers/stamped_headers", ["x"]),
         ("properties", KeyError),
