@@ -16,11 +16,11 @@ from cli.messages.ja import TEXTS as JA
 from pipeline.incremental.report import Outcome, Reason, Stage
 
 CLI = Path(__file__).parents[2] / "cli"
-BEGINNINGS = ("help.", "diff.", "verify.", "watch.", "why.")
+BEGINNINGS = ("help.", "dev.", "diff.", "verify.", "watch.", "why.")
 """Of keys that are put together in the code."""
 KEY = re.compile(
     r"(help|usage|discover|errno|trouble|explain|init|diff|cache|watch|why|verify|compile|graph|catalog|import|lock"
-    r"|approve|drift|runs)\.[a-z-]+"
+    r"|approve|drift|runs|dev|push|recompile|admin)\.[a-z-]+"
 )
 
 
