@@ -8,104 +8,39 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 from catalog.view import CatalogView
 from pipeline.compilation import Compilation
-from pipeline.document.source import DEFAULT_MAX_BYTES
 from pipeline.generators.protocol import Generator
 from pipeline.incremental import keys, record
-from pipeline.incremental.keys import Json
 from pipeline.incremental.lockstep import Steps, finish
-from pipeline.incremental.reads import Inquiry
+from pipeline.incremental.reads import Inquiries
 from pipeline.incremental.recall import RecalledParts, holds
 from pipeline.incremental.record import Record, Scope
 from pipeline.incremental.report import StageReport, Until, as_told
 from pipeline.incremental.shelf import Shelf
 from pipeline.project import Project, ProjectDocument, ProjectView, stem
+from pipeline.request import DEFAULTS, NO_STEPS, Advance, Before, Input, Options, Publish, Survey
 from pipeline.stages import versions
 from pipeline.stages.versions import SCHEMA_VERSION
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
     from pipeline.incremental import remember
-    from pipeline.incremental.carry import Reuse
-    from pipeline.incremental.handoff import HandedCode, Handoff
+    from pipeline.incremental.handoff import Handoff
     from pipeline.incremental.past import Past
     from pipeline.incremental.previous import Previous
     from pipeline.incremental.run import Run
     from pipeline.incremental.steps import ParseStep
 
 
-class Before(NamedTuple):
-    """What the earlier steps of a job made and reported."""
-
-    codes: Sequence[HandedCode]
-    reported: Sequence[StageReport]
-
-
-NO_STEPS = Before((), ())
+__all__ = ["DEFAULTS", "NO_PROJECT", "Advance", "Compiler", "Input", "Options", "Publish", "Survey"]
 
 NO_PROJECT = Project(())
 """For a document without calls, which asks nothing of its project."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """`reuse`: R3. `rewrites`: how often a generator may try again (I3). `max_bytes`: F3.
-
-    `check`: parse and resolve only.
-    """
-
-    reuse: Reuse = "compatible"
-    rewrites: int = 2
-    max_bytes: int = DEFAULT_MAX_BYTES
-    check: bool = False
-
-
-DEFAULTS = Options()
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """A document as saved. `path`: POSIX, relative to the project's root; F5 falls back to its stem for a name."""
-
-    path: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What a project must know of a document.
-
-    `parse`: the report of the parse that this took, None if a record knew it; `step`: that parse, to be used again by a
-    compile that follows soon. It may be dropped to save memory.
-    """
-
-    document: ProjectDocument
-    sha256: str
-    parse: StageReport | None
-    step: ParseStep | None = field(default=None, repr=False, compare=False)
-
-
-Publish: TypeAlias = Callable[[Compilation], Json]
-"""What is done with a finished compile (writing its output) before it is remembered. It returns a receipt, which the
-next compile of that path has as `Compilation.receipt`. Called for failed compiles, too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Advance:
-    """What one step of a job came to, whose stages are taken in several processes.
-
-    `compilation`: with the stages so far; `handed`: for the next step; `finished`: the document is as it was or has
-    errors, so that no step can add anything but the last, which is `Compiler.compile`.
-    """
-
-    compilation: Compilation
-    handed: bytes
-    finished: bool
 
 
 class Compiler:
@@ -117,7 +52,7 @@ class Compiler:
         self.generator = generator
         self.options = options
         self._shelf = Shelf(store)
-        self._inquiries: list[Inquiry] = []
+        self._inquiries = Inquiries(catalog)
 
     # ------------------------------------------------------------------------------------ what is remembered
 
@@ -153,7 +88,7 @@ class Compiler:
 
         def recover() -> Compilation:
             document = Input(path, data())
-            run = finish(self._stages(document, sha256, project, [found], None, before.codes))
+            run = finish(self._stages(document, sha256, project, [found], None, before))
             return self._finish(document, sha256, [found], run, None, before.reported)
 
         return self._recalled(path, found, recover)
@@ -164,7 +99,7 @@ class Compiler:
         for entry in known:
             head = entry.head
             same = head.document == sha256 and head.setup == self._setup and self._answers(head.scope)
-            if same and not head.again and holds(entry, self._inquiry(project), self._shelf):
+            if same and not head.again and holds(entry, self._inquiries.of(project), self._shelf):
                 return entry
         return None
 
@@ -252,11 +187,11 @@ class Compiler:
 
         sha256 = hashlib.sha256(document.data).hexdigest()
         known = self.records([document.path])[document.path]
-        taken = self._taken(handed, document.path, sha256, known)
+        before = Before(self._taken(handed, document.path, sha256, known).made, reported)
         runs: list[Run] = []
 
         def advanced(known: Sequence[Record]) -> Compilation:
-            runs.append(finish(self._stages(document, sha256, project, known, None, taken.made, until=until)))
+            runs.append(finish(self._stages(document, sha256, project, known, None, before, until=until)))
             return self._compilation(document, sha256, known, runs[-1], reported)
 
         found = self._unchanged(sha256, known, project)
@@ -291,7 +226,7 @@ class Compiler:
             before = Before(self._taken(handed, document.path, sha256, known).made, reported)
         recalled = self._recall(document.path, sha256, known, project, lambda: document.data, before)
         if recalled is None:
-            run = yield from self._stages(document, sha256, project, known, survey, before.codes)
+            run = yield from self._stages(document, sha256, project, known, survey, before)
             yield
             return self._finish(document, sha256, known, run, publish, before.reported)
         if publish is not None:
@@ -360,7 +295,7 @@ class Compiler:
         project: ProjectView,
         known: Sequence[Record],
         survey: Survey | None,
-        codes: Sequence[HandedCode] = (),
+        before: Before = NO_STEPS,
         *,
         plan: bool = False,
         until: Until | None = None,
@@ -375,10 +310,10 @@ class Compiler:
             step = self._parse(document, sha256, pasts, previous)
             if survey is not None and survey.sha256 == sha256 and survey.parse is not None:
                 step = replace(step, report=survey.parse)
-        inquiry = self._inquiry(project)
+        inquiry = self._inquiries.of(project)
         setting = Setting(self.store, self.generator, inquiry, options.reuse, options.rewrites, options.check)
         yield
-        return (yield from run_stages(setting, step, document.path, pasts, previous, plan, until, codes))
+        return (yield from run_stages(setting, step, document.path, pasts, previous, plan, until, before))
 
     def _taken(self, handed: bytes | None, path: str, sha256: str, known: Sequence[Record]) -> Handoff:
         """What the step before handed on, as far as it is good for this job."""
@@ -389,12 +324,9 @@ class Compiler:
         return taken
 
     def _job(self, path: str, sha256: str, known: Sequence[Record]) -> str:
-        """Digest of all that a hand-off of this document is good for: what decides its stages, and what is reported of
-        them."""
-        last = hashlib.sha256(known[0].to_bytes()).hexdigest() if known else ""
-        options = self.options
-        settings = (options.reuse, options.rewrites, int(options.check))
-        return keys.key("handoff", (path, sha256, self._setup, *settings, self.catalog.digest, last))
+        from pipeline.incremental import handoff  # noqa: PLC0415 - as in advance
+
+        return handoff.job_of(path, sha256, self._setup, self.options, self.catalog.digest, known)
 
     def load_stages(self) -> None:
         """Load what a compile that runs needs, which else is loaded when the first stage runs."""
@@ -452,15 +384,6 @@ class Compiler:
 
     def _parse_options(self, path: str) -> tuple[str, int]:
         return stem(path), self.options.max_bytes
-
-    def _inquiry(self, project: ProjectView) -> Inquiry:
-        """One for each project, so that a question is asked once for all documents."""
-        for inquiry in self._inquiries:
-            if inquiry.project is project:
-                return inquiry
-        self._inquiries.append(Inquiry(self.catalog, project))
-        del self._inquiries[:-2]
-        return self._inquiries[-1]
 
 
 def _project_document(path: str, step: ParseStep) -> ProjectDocument:

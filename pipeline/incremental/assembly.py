@@ -23,7 +23,7 @@ from pipeline.incremental.phases import Phase, Phases
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.record import PhaseRecord
-from pipeline.incremental.report import Reason, Stage, StageReport, reused
+from pipeline.incremental.report import Reason, Stage, StageReport, as_told, reused
 from pipeline.incremental.shelf import Lost, LostReason
 from pipeline.incremental.steps import ParseStep, ResolveStep
 from pipeline.incremental.verdicts import Judgement, findings_of, judge
@@ -33,6 +33,7 @@ from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
     from pipeline.incremental.handoff import HandedCode
+    from pipeline.request import Before
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Assembler:
         previous: Previous | None,
         reuse: Reuse,
         rewrites: int,
-        handed: Sequence[HandedCode] = (),
+        before: Before,
     ) -> None:
         if parsed.artifact is None:
             raise ValueError("there is no code for an unreadable document")
@@ -88,7 +89,8 @@ class Assembler:
         self._rewrites = rewrites
         phases = Phases(self._document, resolved.artifact, generator.identity, reuse, previous, inquiry.catalog)
         phases.look_up(self._store)
-        phases.take(handed)
+        phases.take(before.codes)
+        self._told = before.reported
         self._phases: list[Phase] = phases.all
         self._link_lost: LostReason | None = None
         self._linked = self._verified = False
@@ -250,24 +252,30 @@ class Assembler:
         return tuple(records)
 
     def _reports(self) -> tuple[StageReport, ...]:
+        generated = self._generated()
+        made = {report.reason for report in generated if report.outcome in ("ran", "carried")}
+        link = self._report("link", link_stage.VERSION, self._linked, self._link_lost, made)
+        verify = self._report("verify", verify_stage.VERSION, self._verified, None, made)
+        return (*generated, link, verify)
+
+    def _generated(self) -> tuple[StageReport, ...]:
+        """Of the phases. What an earlier step of this job made, and stored, was made in this job."""
         reports = [StageReport("generate", section.number, "skipped", "callee") for section in self._document.phases]
         for phase in self._phases:
             reports[phase.place] = StageReport("generate", phase.number, phase.outcome, phase.reason)
-        reports.append(self._report("link", link_stage.VERSION, self._linked, self._link_lost))
-        reports.append(self._report("verify", verify_stage.VERSION, self._verified, None))
-        return tuple(reports)
+        return as_told(reports, self._told)
 
-    def _report(self, stage: Stage, version: str, ran: bool, lost: LostReason | None) -> StageReport:
-        return StageReport(stage, None, "ran", self._why(stage, version, lost)) if ran else reused(stage)
+    def _report(self, stage: Stage, version: str, ran: bool, lost: LostReason | None, made: set[Reason]) -> StageReport:
+        return StageReport(stage, None, "ran", self._why(stage, version, lost, made)) if ran else reused(stage)
 
-    def _why(self, stage: Stage, version: str, lost: LostReason | None) -> Reason:
-        """Why link or verify runs: by `reasons.PRIORITY` over what came before it."""
+    def _why(self, stage: Stage, version: str, lost: LostReason | None, made: set[Reason]) -> Reason:
+        """Why link or verify runs: by `reasons.PRIORITY` over what came before it. `made`: of the phases' code."""
         previous, fresh = self._previous, self._reuse == "never"
         if previous is None or not previous.tail.module or fresh or lost is not None:
             return reasons.without_record(fresh, lost)
         if previous.other_version(stage, version):
             return "stage-version"
-        causes: set[Reason] = {phase.reason for phase in self._phases if phase.outcome != "reused"}
+        causes = set(made)
         if previous.tail.parsed != self._parsed.digest and previous.parsed is not None:
             causes.add(reasons.parsed_change(previous.parsed, self._document))
         elif self._resolved.report.outcome == "ran":

@@ -17,8 +17,10 @@ from typing import NamedTuple, get_args
 from pipeline.artifacts import PhaseCode
 from pipeline.incremental import code as codes
 from pipeline.incremental.code import Code
-from pipeline.incremental.keys import decode, encode
+from pipeline.incremental.keys import decode, encode, key
+from pipeline.incremental.record import Record
 from pipeline.incremental.report import Reason
+from pipeline.request import Options
 
 FORMAT = 1
 """Version of these bytes. Those of another version are none, so two versions may run side by side."""
@@ -51,6 +53,16 @@ class Handoff(NamedTuple):
 
 
 NOTHING = Handoff()
+
+
+def job_of(path: str, sha256_hex: str, setup: str, options: Options, catalog: str, known: Sequence[Record]) -> str:
+    """Digest of all that a hand-off is good for: what decides the document's stages, and what is reported of them.
+
+    `sha256_hex`: of the document; `setup`: of versions and options, see `record.Head`; `catalog`: its digest; `known`:
+    the document's records, newest first.
+    """
+    last = sha256(known[0].to_bytes()).hexdigest() if known else ""
+    return key("handoff", (path, sha256_hex, setup, options.reuse, options.rewrites, int(options.check), catalog, last))
 
 
 def pack(handoff: Handoff, job: str) -> bytes:

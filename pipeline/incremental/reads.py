@@ -167,6 +167,22 @@ class Inquiry:
         return changed
 
 
+class Inquiries:
+    """One for each project, so that a question is asked once for all documents."""
+
+    def __init__(self, catalog: CatalogView) -> None:
+        self._catalog = catalog
+        self._last: list[Inquiry] = []
+
+    def of(self, project: ProjectView) -> Inquiry:
+        for inquiry in self._last:
+            if inquiry.project is project:
+                return inquiry
+        self._last.append(Inquiry(self._catalog, project))
+        del self._last[:-2]
+        return self._last[-1]
+
+
 def tool_answer(tool: Tool | None) -> Json:
     """All of a tool in one answer: its digest covers whatever a stage may look at in it."""
     return None if tool is None else tool.digest

@@ -17,6 +17,7 @@ from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry
 from pipeline.incremental.report import StageReport, Until, skipped
 from pipeline.incremental.steps import ParseStep, ResolveStep, resolve_step
+from pipeline.request import NO_STEPS, Before
 from pipeline.stages.generate import MAX_INSTRUCTIONS
 from pipeline.stores.protocol import Store
 
@@ -61,19 +62,19 @@ def run_stages(
     previous: Previous | None,
     plan: bool,
     until: Until | None = None,
-    handed: Sequence[HandedCode] = (),
+    before: Before = NO_STEPS,
 ) -> Steps[Run]:
     """All stages behind parse, one a step. `plan`: say what would run, let no generator run, and store nothing.
 
-    `until`: go no further, unless the document has errors: then nothing comes behind. `handed`: code that was made for
-    this document in an earlier step of the same job. Raises StoreError, and what the generator raises.
+    `until`: go no further, unless the document has errors: then nothing comes behind. `before`: what earlier steps of
+    the same job made. Raises StoreError, and what the generator raises.
     """
-    document, before = parsed.artifact, (parsed.report,)
+    document, told = parsed.artifact, (parsed.report,)
     if document is None:
-        reports = (*before, StageReport("resolve", None, "skipped", "document"), *skipped([None], setting.check))
+        reports = (*told, StageReport("resolve", None, "skipped", "document"), *skipped([None], setting.check))
         return Run(parsed, None, None, Made(reports, parsed.findings, parsed.positions, None, None, None))
     if until == "parse":
-        return Run(parsed, None, None, Made(before, parsed.findings, parsed.positions, document, None, None))
+        return Run(parsed, None, None, Made(told, parsed.findings, parsed.positions, document, None, None))
     fresh = setting.reuse == "never"
     resolved = resolve_step(parsed, path, setting.inquiry, pasts, previous, fresh)
     yield
@@ -101,7 +102,7 @@ def run_stages(
             previous,
             setting.reuse,
             setting.rewrites,
-            handed,
+            before,
         )
         if plan:
             reports = assembler.plan()
@@ -113,7 +114,7 @@ def run_stages(
             reports = assembly.reports
             module = None if assembly.linked is None else assembly.linked.module
             findings = (*findings, *assembly.findings)
-    reports = (*before, resolved.report, *reports)
+    reports = (*told, resolved.report, *reports)
     made = Made(reports, findings, parsed.positions, document, resolved.artifact, module)
     return Run(parsed, resolved, assembly, made, codes)
 

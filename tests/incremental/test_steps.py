@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.artifacts import CodePiece, Fault, FenceSlot, PhaseCode, Unit
+from pipeline.artifacts import (
+    CodePiece,
+    Fault,
+    FenceSlot,
+    ParsedDocument,
+    PhaseCode,
+    ResolvedDocument,
+    Unit,
+    Verdict,
+)
 from pipeline.compilation import Compilation
 from pipeline.compiler import Advance, Options
 from pipeline.generators.protocol import Generator
@@ -21,6 +30,7 @@ from pipeline.incremental.code import pack as pack_code
 from pipeline.incremental.keys import Json, encode
 from pipeline.incremental.record import record_key
 from pipeline.incremental.report import Reason, StageReport, Until
+from pipeline.stages import verify as verify_stage
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import DamagedBlob
 
@@ -254,6 +264,28 @@ class DamagingStore(MemoryStore):
         digest = super().put_blob(data)
         self._harmed.discard(digest)
         return digest
+
+
+def test_handed_code_is_read_although_its_module_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record says so; but the bytes came from another process. It is reported as in one go."""
+    world = World()
+    store = MemoryStore()
+    in_one_go(world, "weekly.md", store)
+    store._traces = {key: traces for key, traces in store._traces.items() if key == record_key("weekly.md")}
+    world.edit("## フェーズ 2: 数える", "<!-- 注 -->\n\n## フェーズ 2: 数える")
+    read: list[str] = []
+    verify = verify_stage.verify
+
+    def watched(source: str, parsed: ParsedDocument, resolved: ResolvedDocument) -> Verdict:
+        read.append(source)
+        return verify(source, parsed, resolved)
+
+    monkeypatch.setattr(verify_stage, "verify", watched)
+    last, steps = take_steps(world, "weekly.md", store)
+    assert not steps[-1].finished
+    assert what_ran(last.stages).keys() == {"parse", "generate 1", "generate 2", "generate 4"}
+    assert last.module is not None
+    assert read == [last.module.source]
 
 
 @pytest.mark.parametrize(
