@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
@@ -140,7 +141,8 @@ async def run(
             shared.take(event)
             watch(folder.run, event)
 
-        kept = Journal(folder.path, seen, active=lambda: shared.seconds, vault=equipment.vault(folder))
+        vault = reduce(Vault.joined, map(equipment.vault, family(folder)), Vault(salt=folder.run))
+        kept = Journal(folder.path, seen, active=lambda: shared.seconds, vault=vault)
         with contextlib.closing(kept) as journal:
             match journal.end:
                 case RunFinished() as end:
@@ -305,6 +307,7 @@ class _Driver:
                 update={"run": child.run, "procedure": name, "input": asked, "callers": callers}
             )
             child.create(plan, compiled, sorted((self._folder.path / "attachments").iterdir()))
+            self._journal.guard(self._equipment.vault(child))
         outcome = await run(
             child,
             self._equipment.called(name),

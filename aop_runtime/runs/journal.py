@@ -80,6 +80,10 @@ class Journal(Record):
         self.take(stamped)
         self._watch(stamped if sealed is plain else type(event).model_validate(hidden(sealed)))
 
+    def guard(self, vault: Vault) -> None:
+        """From now on its secrets, too: a run that this one calls has servers of its own, and its result comes here."""
+        self._vault = self._vault.joined(vault)
+
     def tell(self, event: Event) -> None:
         """Whoever watches, and not the record."""
         sealed = self._vault.sealed(event.model_dump(mode="json"))

@@ -32,14 +32,19 @@ class Vault:
 
     def __init__(self, forms: Iterable[str] = (), salt: str = "", cost: int = 4096) -> None:
         # What looks like a seal and is none is sealed, too: a text that was copied from a record opens nothing.
-        self._forms = sorted({_BEGIN, *forms}, key=lambda form: (-len(form), form))
-        self._pattern = re.compile("|".join(map(re.escape, self._forms)))
+        self.forms: Final = frozenset({_BEGIN, *forms})
+        longest_first = sorted(self.forms, key=lambda form: (-len(form), form))
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
         self._salt, self._cost = salt.encode(), cost
         self._digests: dict[str, str] = {}
         self._by_digest: dict[str, str] = {}
 
     def __repr__(self) -> str:
         return "Vault(...)"
+
+    def joined(self, other: Vault) -> Vault:
+        """With the secrets of both, and the seals of this one."""
+        return Vault(self.forms | other.forms, self._salt.decode(), self._cost)
 
     def sealed(self, event: dict[str, Json]) -> dict[str, Json]:
         """An event as the record holds it; the same object where there is no secret in it."""
@@ -56,7 +61,7 @@ class Vault:
 
     def _open(self, found: re.Match[str], *, lost: list[str]) -> str:
         if not self._by_digest:
-            self._by_digest = {self._digest(form): form for form in self._forms}
+            self._by_digest = {self._digest(form): form for form in self.forms}
         form = self._by_digest.get(found[1])
         if form is None:
             lost.append(found[1])

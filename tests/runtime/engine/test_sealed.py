@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from aop_runtime.engine.people import write_answer
-from aop_runtime.engine.run import Outcome, pending, run
+from aop_runtime.engine.run import Equipment, Outcome, pending, run
 from aop_runtime.plane.questions import Answer
 from aop_runtime.runs.events import Event
 from aop_runtime.runs.folder import RunFolder
 from aop_runtime.runs.record import read_record
+from aop_runtime.runs.vault import Vault
 from cli.main import main
 
 from .given import Given, compiled, done, script, started, turn
@@ -79,6 +80,30 @@ def test_what_is_over_needs_no_secret(tmp_path: Path) -> None:
     assert driven(folder, first, []).status == "failed"
     assert driven(folder, Given(tmp_path / "log", script(turns)), []) == Outcome("finished", result="終わり")
     assert done(tmp_path / "log") == [f"find key {SECRET}"]
+
+
+class OwnSecret(Given):
+    """The procedure that is called has a server of its own, with a secret that its caller's servers do not have."""
+
+    def vault(self, folder: RunFolder) -> Vault:
+        return Vault([SECRET] if "." in folder.run else [], folder.run)
+
+    def called(self, procedure: str) -> Equipment:
+        return OwnSecret(self.log, self.models.called(procedure), self.approved)
+
+
+def test_the_result_of_a_called_procedure_brings_its_secrets_along(tmp_path: Path) -> None:
+    """Into the record of its caller, which tells the next phase what it was told."""
+    build = tmp_path / "build"
+    compiled(build / "child", "子", "agent")
+    module = compiled(build / "p", "p", "子", "agent")
+    child = {"子": {"phases": {"1": [turn(say=f"key {SECRET}")]}}}
+    folder = started(tmp_path / "runs", module, library=str(build))
+    assert driven(folder, OwnSecret(tmp_path / "log", script({}, child)), []).status == "failed"
+    assert SECRET not in (folder.path / "events.jsonl").read_text(encoding="utf-8")
+    turns = script({"2": [turn(expect=f"key {SECRET}", say="終わり")]}, child)
+    assert driven(folder, OwnSecret(tmp_path / "log", turns), []).result == "終わり"
+    assert SECRET not in (folder.path / "events.jsonl").read_text(encoding="utf-8")
 
 
 def test_the_command_shows_and_keeps_no_secret_of_a_server(

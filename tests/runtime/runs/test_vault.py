@@ -48,6 +48,13 @@ def test_what_the_environment_does_not_hold_stays_hidden() -> None:
     assert Vault([SECRET], "another run").opened(sealed) == ({"message": f"a {HIDDEN} b"}, False)
 
 
+def test_vaults_are_joined() -> None:
+    """What either of them knows is sealed by the first one's seals."""
+    both = Vault([SECRET], "run", cost=2).joined(Vault(["another-one"], "child", cost=2))
+    sealed = both.sealed({"message": f"{SECRET} another-one"})
+    assert Vault([SECRET, "another-one"], "run", cost=2).opened(sealed) == ({"message": f"{SECRET} another-one"}, True)
+
+
 def test_a_seal_that_was_copied_opens_nothing() -> None:
     """A model that has read a record cannot have its secrets filled in."""
     vault = Vault([SECRET], "run")
