@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from pipeline.stores.protocol import StoreError
 from server import hooks, rest
 from server.errors import HANDLERS
-from server.limits import UrlLimit
+from server.limits import HeadLimit
 from server.service import Service
 from workers.logs import bound, get_logger
 from workers.settings import Settings
@@ -33,7 +33,7 @@ def create_app(settings: Settings) -> Starlette:
     service = Service(settings)
     app = Starlette(
         routes=routes(service),
-        middleware=[Middleware(Surroundings), Middleware(UrlLimit)],
+        middleware=[Middleware(Surroundings), Middleware(HeadLimit)],
         exception_handlers=cast("Mapping[Any, Any]", HANDLERS),  # starlette's own type says no more
         lifespan=_lifespan,
     )

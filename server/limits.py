@@ -15,23 +15,31 @@ from server.service import Backend, Service
 
 MAX_URL_BYTES: Final = 4_096
 MAX_HEADER_BYTES: Final = 32 * 1_024
-"""Of the request line and all headers together; the HTTP parser refuses more (`server.serve`)."""
+"""Of all together. The HTTP parser refuses a head that is larger still (`server.serve`)."""
 BODY_S: Final = 30.0
 HEADERS_S: Final = 15.0
 
 
-class UrlLimit:
-    """Middleware: longer URLs are refused (an id of 512 bytes, each as %XX, fits twice)."""
+class HeadLimit:
+    """Middleware: longer URLs are refused (an id of 512 bytes, each as %XX, fits twice), and larger heads."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
-            error = ApiError("invalid_input", "url-too-long", status=414, limit=MAX_URL_BYTES)
-            await response_of(error, language_of(Request(scope)))(scope, receive, send)
+        fault = _head_fault(scope) if scope["type"] == "http" else None
+        if fault is not None:
+            await response_of(fault, language_of(Request(scope)))(scope, receive, send)
             return
         await self._app(scope, receive, send)
+
+
+def _head_fault(scope: Scope) -> ApiError | None:
+    if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
+        return ApiError("invalid_input", "url-too-long", status=414, limit=MAX_URL_BYTES)
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
+        return ApiError("invalid_input", "headers-too-long", status=431, limit=MAX_HEADER_BYTES)
+    return None
 
 
 async def read_body(request: Request, most: int) -> bytes:

@@ -21,6 +21,10 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "the document is too large: at most {limit} bytes",
     ),
     "url-too-long": ("URL が長すぎます。{limit} バイトまでです。", "the URL is too long: at most {limit} bytes"),
+    "headers-too-long": (
+        "ヘッダが大きすぎます。合わせて {limit} バイトまでです。",
+        "the headers are too large: at most {limit} bytes together",
+    ),
     "too-slow": (
         "本文が {limit} 秒以内に届きませんでした。送り直してください。",
         "the body did not arrive within {limit} s; send it again",

@@ -1,0 +1,1 @@
+"""The server over HTTP: a real one, with a real Valkey and a file store."""

