@@ -17,8 +17,7 @@ from aop_runtime.plane.spec import Tool, ToolSpec
 from aop_runtime.sources.pins import operation_pin, spec_of
 from aop_runtime.sources.protocol import Source
 from aop_runtime.sources.schemas import NO_ARGUMENTS
-from aop_runtime.standard.browser_table import INTERACT
-from aop_runtime.standard.browser_table import OPERATIONS as BROWSER
+from aop_runtime.standard import browser_table
 from aop_runtime.visible import visible
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -136,7 +135,7 @@ def _standard(grant: Standard) -> list[tuple[ToolSpec, bool]]:
     The browser's operations come from its server; here they are those of the table.
     """
     if grant.tool == "browser":
-        names = [name for name, word in BROWSER.items() if word in set(grant.operations)]
+        names = browser_table.granted(grant.operations, read_only=grant.read_only)
         return [(_of_browser(name), False) for name in names]
     # Each only where it is granted: starting up is what a dry run's time goes to.
     source: Source
@@ -169,7 +168,7 @@ def _of_browser(name: str) -> ToolSpec:
         operation=name,
         description="",
         input_schema={},
-        effect="write" if BROWSER.get(name) == INTERACT else "read",
+        effect=browser_table.effect(name),
     )
 
 

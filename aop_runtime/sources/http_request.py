@@ -14,13 +14,12 @@ from aop_runtime.manifest import Contract
 from aop_runtime.plane.envelope import ToolFailure
 from aop_runtime.sources.protocol import SourceFault
 from aop_runtime.sources.schemas import Schema
-from aop_runtime.sources.servers import is_loopback
+from aop_runtime.sources.servers import HEADER_NAME, is_loopback
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _BY_QUERY: Final = ("GET", "HEAD", "DELETE")
 _PLACES: Final = ("query", "body", "header")
 _ARGUMENT: Final = re.compile(r"\{([^{}]*)\}")
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")
 _OURS: Final = frozenset(
     ("accept", "accept-encoding", "authorization", "connection", "content-encoding", "content-length", "content-type",
      "cookie", "expect", "host", "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade")
@@ -133,7 +132,7 @@ def route_of(address: str, contract: Contract, schema: Schema) -> Route:
     mapping = contract.mapping or {}
     placed = {place: _listed(address, place, mapping.get(place)) for place in _PLACES}
     for name in placed["header"]:
-        if not _HEADER.match(name) or name.lower() in _OURS:
+        if not HEADER_NAME.match(name) or name.lower() in _OURS:
             raise SourceFault("http.header", address=address, name=name)
     # By HTTP a path's own characters are fixed: what a catalog writes is encoded once, here.
     parts = re.split(r"(\{[^{}]*\})", path)

@@ -35,7 +35,7 @@ _VARIABLE: Final = re.compile(r"\$\{([^}]*)\}")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SECRET_NAME: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|SESSION|DSN|PRIVATE|CERT", re.I)
 _LONGEST_PLAIN: Final = 20
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")
+HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")
 
 _INHERITED: Final = (
     ("APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE", "SYSTEMDRIVE",
@@ -144,7 +144,7 @@ def _check(path: Path, name: str, entry: ServerEntry) -> None:
     if (entry.command is None) == (entry.url is None):
         raise ServersFault("servers.either", where=where)
     for header in entry.headers:
-        if not _HEADER.match(header):
+        if not HEADER_NAME.match(header):
             raise ServersFault("servers.header", where=where, name=header)
     for variable in entry.env:
         if not variable or "=" in variable or "\0" in variable:

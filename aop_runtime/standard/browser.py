@@ -27,7 +27,7 @@ from aop_runtime.sources.protocol import Grant, SourceFault
 from aop_runtime.sources.schemas import Schema, closed
 from aop_runtime.sources.servers import Server, ServerEntry, configured, fold
 from aop_runtime.sources.words import one_line
-from aop_runtime.standard.browser_table import ADDRESSES, FILES, INTERACT, OPERATIONS
+from aop_runtime.standard.browser_table import ADDRESSES, FILES, effect, granted
 
 TOOL: Final = "browser"
 PACKAGE: Final = "@playwright/mcp@0.0.83"
@@ -67,25 +67,22 @@ class BrowserSource:
         unknown = set(grant.options) - {"profile"}
         if unknown:
             raise SourceFault("browser.setting", tool=TOOL, names=", ".join(sorted(unknown)))
-        words = set(grant.operations)
         server = self._server(grant.options.get("profile"))
         remote = self._pool.remote(server.name, lambda: server)
         first = await remote.first(TOOL)
-        wanted = [name for name, word in OPERATIONS.items() if word in words and name in first]
+        wanted = [name for name in granted(grant.operations, read_only=grant.read_only) if name in first]
         if not wanted:
             raise SourceFault("browser.nothing", tool=TOOL, package=PACKAGE)
         tools: list[Tool] = []
         for name in wanted:
             live = first[name]
-            if grant.read_only and OPERATIONS[name] == INTERACT:
-                continue
             spec = ToolSpec(
                 name=name,
                 tool=TOOL,
                 operation=name,
                 description=FROM_SERVER + one_line(live.description, self._limits.description),
                 input_schema=closed(live.input_schema, FILES),
-                effect="write" if OPERATIONS[name] == INTERACT else "read",
+                effect=effect(name),
                 timeout_s=_TIMEOUT_S,
             )
             tools.append(Tool(spec, _Call(self._pool, server, spec, live.input_schema)))

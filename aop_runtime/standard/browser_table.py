@@ -6,7 +6,10 @@ Left out on purpose: what runs scripts (`browser_evaluate`, `browser_run_code_un
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
+
+from aop_runtime.plane.spec import Effect
 
 READ: Final = "read"
 NAVIGATION: Final = "navigation"
@@ -33,10 +36,20 @@ OPERATIONS: Final[dict[str, str]] = {
     "browser_drag": INTERACT,
     "browser_handle_dialog": INTERACT,
 }
-"""Granted word by operation of `@playwright/mcp`. Only interacting writes: moving about asks for pages."""
+"""Granted word by operation of `@playwright/mcp`."""
 
 ADDRESSES: Final[dict[str, str]] = {"browser_navigate": "url", "browser_tabs": "url"}
 """The arguments that hold an address."""
 
 FILES: Final = ("filename",)
 """Arguments that name files of this machine: not offered."""
+
+
+def granted(words: Collection[str], *, read_only: bool) -> list[str]:
+    """The operations that these words allow."""
+    return [name for name, word in OPERATIONS.items() if word in words and not (read_only and effect(name) == "write")]
+
+
+def effect(operation: str) -> Effect:
+    """Only interacting writes: moving about asks for pages."""
+    return "write" if OPERATIONS[operation] == INTERACT else "read"

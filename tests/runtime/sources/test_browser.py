@@ -189,6 +189,28 @@ def test_a_profile_that_is_a_link_is_refused(tmp_path: Path) -> None:
     assert profile_folder(tmp_path / "profiles", "担当-1").is_dir()
 
 
+def test_what_only_reads_gets_nothing_that_writes(tmp_path: Path) -> None:
+    """Whatever word was granted, and whatever the server says of its operations."""
+    listed = [
+        {"name": name, "description": name, "inputSchema": {"type": "object"}, "readOnly": True}
+        for name in ("browser_snapshot", "browser_navigate", "browser_click", "browser_evaluate")
+    ]
+
+    async def check() -> None:
+        with CatalogServer(["browser"], operations={"browser": listed}) as server:
+            source = BrowserSource(entries(server), tmp_path, os.environ)
+            words = ("read", "navigation", "interact")
+            effects = {
+                tool.spec.name: tool.spec.effect for tool in await source.tools(Standard("browser", operations=words))
+            }
+            assert effects == {"browser_snapshot": "read", "browser_navigate": "read", "browser_click": "write"}
+            reading = await source.tools(Standard("browser", read_only=True, operations=words))
+            assert {tool.spec.name for tool in reading} == {"browser_snapshot", "browser_navigate"}
+            await source.aclose()
+
+    run(check())
+
+
 def test_a_server_that_is_no_browser(tmp_path: Path) -> None:
     """A fault that names what would be one."""
 
