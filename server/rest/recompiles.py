@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -17,7 +17,7 @@ from pipeline.compiler import Compiler, Options
 from pipeline.generators.registry import default_registry
 from server.auth import authorized
 from server.describing import Json
-from server.endpoints import endpoint
+from server.endpoints import Endpoint, endpoint
 from server.errors import ApiError
 from server.limits import read_body
 from server.reading import Closed, read_json, read_model, read_query
@@ -35,7 +35,8 @@ _PLAN_S: Final = 120.0
 """A plan reads the traces of every document."""
 _MOST_SHOWN: Final = 200
 """Documents that an answer lists; all are counted."""
-_MOST_BODY: Final = 8 * 1024 * 1024
+
+T = TypeVar("T")
 
 _one_plan = anyio.CapacityLimiter(1)
 """A plan takes a whole core: a second one waits."""
@@ -82,32 +83,32 @@ def routes(service: Service) -> list[BaseRoute]:
 
 
 async def post(service: Service, request: Request) -> Response:
-    """200 with a plan; 202 with what runs; 409 with another plan, where the one of the token no longer holds."""
+    """200 with a plan; 202 with what runs; 409 with another plan, where the token's no longer holds. Raises ApiError."""
     token = await authorized(service, request, "recompile")
-    order = read_model(Order, read_json(await read_body(service, request, _MOST_BODY)))
-    if order.scope is not None:
-        plan, plan_token = await _planned(service, lambda: bulk_of(service).plan(order.scope, token.may_touch))
+    order = read_model(Order, read_json(await read_body(request, service.settings.max_body_bytes)))
+    scope = order.scope
+    if scope is not None:
+        plan, plan_token = await _planned(lambda: bulk_of(service).plan(scope, token.may_touch))
         return JSONResponse(plan_dict(plan, plan_token))
-    status, body = await _planned(service, lambda: run_plan(service, token, order.plan_token or ""))
+    status, body = await _planned(lambda: run_plan(service, token, order.plan_token or ""))
     return JSONResponse(body, status)
 
 
 def run_plan(service: Service, token: Token, plan_token: str) -> tuple[int, Json]:
-    """Status and body. In a thread. Raises ApiError 404, StoreError, RedisError, LedgerLost."""
+    """Status and body. In a thread. Raises ApiError 404, 409, StoreError, RedisError, LedgerLost."""
     try:
         found = bulk_of(service).run(plan_token, token.may_touch, token.id)
     except PlanUnknown:
         raise ApiError("not_found", "no-plan") from None
     if not isinstance(found, Begun):
-        body = plan_dict(found.plan, found.token)
-        return 409, {"code": "conflict", "message": "", "details": {"plan": body}, "plan": body}
+        raise ApiError("conflict", "plan-changed", details={"plan": plan_dict(found.plan, found.token)})
     recompile = recompiles_of(service).recompile(found.identity)
     Audit(service.backend.store).record(token.actor, "recompile.run", found.identity)
     body = {"recompile_id": found.identity, "url": f"/v1/recompiles/{found.identity}"}
     return 202, body if recompile is None else {**body, **recompile_dict(recompile)}
 
 
-async def _planned(service: Service, work: Callable[[], tuple[object, object]]) -> tuple[object, object]:
+async def _planned(work: Callable[[], T]) -> T:
     """Raises ApiError 503 where it takes too long."""
     try:
         with anyio.fail_after(_PLAN_S):
@@ -178,7 +179,7 @@ def _results(backend: Backend, service: Service, token: Token, identity: str, cu
     return {"results": shown, "next": following}
 
 
-def _changing(change: Change) -> Callable[[Service, Request], object]:
+def _changing(change: Change) -> Endpoint:
     async def answer(service: Service, request: Request) -> Response:
         token = await authorized(service, request, "recompile")
         found = await service.run(_changed, service, token, request.path_params["id"], change)
