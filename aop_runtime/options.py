@@ -75,12 +75,12 @@ def start_of(options: RunOptions, compiled: Path, library: Path) -> Start:
         runs=runs_of(options.runs),
         input=_input(options.input),
         attachments=tuple(map(Path, options.attach)),
-        model=options.model or os.environ.get(MODEL_VARIABLE, ""),
+        model=utf_8("--model", options.model or os.environ.get(MODEL_VARIABLE, "")),
         script=path_of("--script", options.script),
         mcp_config=servers_of(options),
         permissions=permissions_of(options),
         plugins=path_of("--plugins", options.plugins),
-        features=options.feature,
+        features=tuple(utf_8("--feature", word) for word in options.feature),
         limits=Limits.model_validate(read_limits(options.limit)),
         language=options.lang,
     )
@@ -98,6 +98,15 @@ def permissions_of(options: RunOptions) -> Path | None:
 def servers_of(options: RunOptions) -> Path | None:
     """Raises RunFault."""
     return _named_or_there("--mcp-config", options.mcp_config, SERVERS)
+
+
+def utf_8(option: str, word: str) -> str:
+    """`word`, which a record can hold. Raises RunFault for bytes of another encoding."""
+    try:
+        word.encode()
+    except UnicodeEncodeError as error:
+        raise RunFault("option.no-utf-8", option=option, word=word) from error
+    return word
 
 
 def path_of(option: str, word: str | None) -> Path | None:
@@ -125,7 +134,7 @@ def _input(word: str | None) -> str:
     if word is None:
         return ""
     if word != "-" and not word.startswith("@"):
-        return word
+        return utf_8("--input", word)
     data = _read(word)
     if len(data) > MAX_INPUT:
         raise RunFault("option.input-too-large", word=word, most=MAX_INPUT)

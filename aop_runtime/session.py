@@ -16,7 +16,7 @@ from aop_runtime.engine.run import Outcome, pending, run
 from aop_runtime.engine.setup import Kit, equip
 from aop_runtime.loading import load_procedure
 from aop_runtime.manifest import read_manifest
-from aop_runtime.options import Format, RunOptions, Start, path_of, read_limits, runs_of
+from aop_runtime.options import Format, RunOptions, Start, path_of, read_limits, runs_of, utf_8
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.report import Reporter, short
 from aop_runtime.runs.events import RunCancelled, RunFinished
@@ -80,14 +80,14 @@ def start(given: Start, console: Console, approved: Sequence[str] = ()) -> int:
         procedure=procedure.name,
         input=given.input,
         model=model,
-        script=_absolute(given.script),
+        script=_absolute("--script", given.script),
         language=given.language,
         features=given.features,
         limits=given.limits,
-        mcp_config=_absolute(given.mcp_config),
-        permissions=_absolute(given.permissions),
-        plugins=_absolute(given.plugins),
-        library=_absolute(given.library),
+        mcp_config=_absolute("--mcp-config", given.mcp_config),
+        permissions=_absolute("--permissions", given.permissions),
+        plugins=_absolute("--plugins", given.plugins),
+        library=_absolute("--library", given.library),
     )
     kit = equip(plan, os.environ, console.people, approved)
     # A model that cannot be used is told of before there is anything to clean up.
@@ -103,8 +103,9 @@ def _unedited(given: Start) -> None:
         raise RunFault("run.edited", folder=str(given.compiled))
 
 
-def _absolute(path: Path | None) -> str | None:
-    return None if path is None else str(path.absolute())
+def _absolute(option: str, path: Path | None) -> str | None:
+    """Raises RunFault."""
+    return None if path is None else utf_8(option, str(path.absolute()))
 
 
 def drive(
@@ -181,20 +182,29 @@ def resume(run_id: str, options: RunOptions, answers: Mapping[str, Answer], cons
     folder.plan()
     script = path_of("--script", options.script)
     limits = read_limits(options.limit)
-    asked = {question.id: (where, question) for where, question in pending(folder)}
-    for identity, answer in answers.items():
-        if identity not in asked:
-            known = ", ".join(asked) or "-"
-            raise RunFault("run.no-question", run=folder.run, question=identity, known=known)
-        where, question = asked[identity]
-        write_answer(where.path, question, answer)
+    if answers:
+        # Not into the hands of a process that is at work on it, and may just be reading them.
+        with folder.held():
+            _answer(folder, answers)
     plan = read_record(folder.path).changed(folder.plan())
     changes = Changes(
-        model="script" if script is not None else options.model,
-        script=_absolute(script),
+        model="script" if script is not None else options.model and utf_8("--model", options.model),
+        script=_absolute("--script", script),
         limits=None if not limits else Limits.model_validate({**plan.limits.model_dump(), **limits}),
     )
     return drive(folder, console, options.allow, changes)
+
+
+def _answer(folder: RunFolder, answers: Mapping[str, Answer]) -> None:
+    """All of them or none, unless the disk fails. Raises Fault."""
+    asked = {question.id: (where, question) for where, question in pending(folder)}
+    for identity, answer in answers.items():
+        if identity not in asked:
+            raise RunFault("run.no-question", run=folder.run, question=identity, known=", ".join(asked) or "-")
+        utf_8("--answer", answer.text)
+    for identity, answer in answers.items():
+        where, question = asked[identity]
+        write_answer(where.path, question, answer)
 
 
 def shown_run(folder: RunFolder, console: Console) -> None:

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager, contextmanager
 
 from aop_runtime.engine.people import AnswerFault
 from aop_runtime.faults import Fault
-from aop_runtime.plane.questions import Answer, Person, Question, Waiting
+from aop_runtime.plane.questions import Answer, Person, Question, Stopped, Waiting
 from aop_runtime.runs.events import CallFinished, Event, ModelReplied
 from aop_runtime.runs.folder import Limits
 from aop_runtime.runs.record import Record
 
 
-class LimitReached(Fault):
+class LimitReached(Fault, Stopped):
     """The run has used up what it may. The message says which limit, and how to go on."""
 
 
@@ -27,7 +27,7 @@ class Budget:
 
     def __init__(self, limits: Limits, records: Iterable[Record] = ()) -> None:
         self.limits = limits
-        self._requests = self._calls = self._tokens = 0
+        self._requests = self._calls = self._tokens = self._open = 0
         self._before_s = 0.0
         for record in records:
             for event in record.events:
@@ -48,6 +48,8 @@ class Budget:
                 self._tokens += event.tokens
             case CallFinished():
                 self._calls += 1
+                # Calls inside of others have their ids with a dot behind it.
+                self._open -= self._open > 0 and "." not in event.call
             case _:
                 pass
 
@@ -58,8 +60,13 @@ class Budget:
         self._check("seconds", self.seconds, self.limits.seconds)
 
     def check_calls(self, count: int) -> None:
-        """Whether `count` more calls may be made. Raises LimitReached."""
+        """Whether `count` more calls may be made, those of one answer of the model. Raises LimitReached."""
         self._check("tool_calls", self._calls + count, self.limits.tool_calls)
+        self._open = count
+
+    def check_inner_call(self) -> None:
+        """Whether one of them may make one more itself. Raises LimitReached."""
+        self._check("tool_calls", self._calls + self._open + 1, self.limits.tool_calls)
 
     def _check(self, name: str, wanted: float, most: float) -> None:
         if wanted > most:

@@ -11,10 +11,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from aop_runtime.faults import Fault
-from aop_runtime.messages import Message
+from aop_runtime.messages import Message, reason
 from aop_runtime.plane.permission import matches
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.runs.folder import write_json
+from aop_runtime.runs.regular import read_regular
 
 
 class AnswerFault(Fault):
@@ -37,10 +38,14 @@ class Files:
 
     async def ask(self, question: Question) -> Answer | None:
         """Raises AnswerFault."""
-        write_json(self._folder / "questions" / f"{question.id}.json", asdict(question))
+        place = self._folder / "questions" / f"{question.id}.json"
+        try:
+            write_json(place, asdict(question))
+        except OSError as error:
+            raise AnswerFault("answer.not-asked", path=str(place), reason=reason(error)) from error
         path = self._folder / "answers" / f"{question.id}.json"
         try:
-            return _checked(question, Answer(**_AnswerFile.model_validate_json(path.read_bytes()).model_dump()), path)
+            return _checked(question, Answer(**_AnswerFile.model_validate_json(read_regular(path)).model_dump()), path)
         except FileNotFoundError:
             return None
         except (OSError, ValidationError) as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic import ValidationError
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -88,7 +89,7 @@ async def run_phase(
     while True:
         recorded = journal.reply(place, turn)
         if recorded is not None:
-            (reply,) = ModelMessagesTypeAdapter.validate_python([recorded.message])
+            reply = _answer(recorded)
         else:
             budget.check_request()
             offered = offers(tools, truncated=truncated)
@@ -96,8 +97,6 @@ async def run_phase(
                 note(Message("note.schema", lost="; ".join(lost)))
             reply = await ask(model, messages, offered, note)
             journal.record(_replied(place, turn, reply))
-        if not isinstance(reply, ModelResponse):
-            raise JournalFault("journal.no-answer")
         messages.append(reply)
         calls = [part for part in reply.parts if isinstance(part, ToolCallPart)]
         if not calls:
@@ -118,6 +117,17 @@ async def run_phase(
         ]
         messages.append(ModelRequest(returns))
         turn += 1
+
+
+def _answer(recorded: ModelReplied) -> ModelResponse:
+    """Raises JournalFault."""
+    try:
+        (reply,) = ModelMessagesTypeAdapter.validate_python([recorded.message])
+    except ValidationError as error:
+        raise JournalFault("journal.no-answer") from error
+    if not isinstance(reply, ModelResponse):
+        raise JournalFault("journal.no-answer")
+    return reply
 
 
 def _replied(place: int, turn: int, reply: ModelResponse) -> ModelReplied:

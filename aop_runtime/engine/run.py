@@ -39,7 +39,7 @@ from aop_runtime.runs.events import (
     RunStarted,
     RunWaiting,
 )
-from aop_runtime.runs.folder import Changes, Plan, RunFault, RunFolder, child_id
+from aop_runtime.runs.folder import Changes, Plan, RunFault, RunFolder, all_runs, child_id
 from aop_runtime.runs.journal import Journal
 from aop_runtime.runs.record import read_record
 from aop_runtime.runs.vault import Vault
@@ -202,6 +202,9 @@ async def _recorded(
         if not (folder.path / _CANCEL).exists():
             raise
         journal.record(RunCancelled(), durable=True)
+        if any((folder.runs / caller / _CANCEL).exists() for caller in plan.callers):
+            # Whoever called it is to end as well.
+            raise
         return Outcome("cancelled")
     finally:
         watcher.cancel()
@@ -218,12 +221,16 @@ async def _cancelled(request: Path, work: asyncio.Future[str]) -> None:
 
 
 def request_cancel(folder: RunFolder) -> None:
-    """End the run for good, whoever drives it. Raises RunFault."""
+    """End the run for good, and those that it called, whoever drives them. Raises RunFault."""
     folder.plan()
-    (folder.path / _CANCEL).touch(mode=0o600)
-    with contextlib.suppress(RunFault), folder.held(), contextlib.closing(Journal(folder.path)) as journal:
-        if not isinstance(journal.end, RunFinished | RunCancelled):
-            journal.record(RunCancelled(), durable=True)
+    # Whoever drives it sees the callers' request first.
+    runs = family(folder)[::-1]
+    for one in runs:
+        (one.path / _CANCEL).touch(mode=0o600)
+    for one in runs:
+        with contextlib.suppress(RunFault), one.held(), contextlib.closing(Journal(one.path)) as journal:
+            if not isinstance(journal.end, RunFinished | RunCancelled):
+                journal.record(RunCancelled(), durable=True)
 
 
 class _Driver:
@@ -284,6 +291,7 @@ class _Driver:
             progress=lambda text: self._journal.tell(Noted(phase=place, text=text)),
             notify=lambda text: self._journal.record(Noted(phase=place, text=text)),
             language=self._plan.language,
+            admit=self._budget.check_inner_call,
         )
         plane = Plane(
             tools,
@@ -332,8 +340,8 @@ class _Driver:
 
 def family(folder: RunFolder) -> list[RunFolder]:
     """The run and those that it called, and they called, the innermost first."""
-    called = [path.name for path in folder.runs.glob(f"{folder.run}.*") if (path / "run.json").is_file()]
-    return [*(RunFolder(folder.runs, name) for name in sorted(called, key=len, reverse=True)), folder]
+    called = [one for one in all_runs(folder.runs) if one.run.startswith(f"{folder.run}.")]
+    return [*sorted(called, key=lambda one: len(one.run), reverse=True), folder]
 
 
 def pending(folder: RunFolder) -> Iterator[tuple[RunFolder, Question]]:

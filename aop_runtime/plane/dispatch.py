@@ -33,7 +33,7 @@ from aop_runtime.plane.hooks import Hook, HookCall
 from aop_runtime.plane.inner import InnerCalls
 from aop_runtime.plane.journal import CallJournal
 from aop_runtime.plane.permission import Rules
-from aop_runtime.plane.questions import Answer, Person, Question, Waiting
+from aop_runtime.plane.questions import Answer, Person, Question, Stopped, Waiting
 from aop_runtime.plane.refusal import Refused
 from aop_runtime.plane.shaping import checked, enveloped, shaped
 from aop_runtime.plane.spec import DEFAULT_OUTPUT_LIMIT, Tool, ToolCall, ToolSpec
@@ -51,7 +51,8 @@ class SchemaFault(Fault):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetting:
-    """What belongs to a run and a phase of it; the fields are those of `ToolContext`. `language`: of questions."""
+    """What belongs to a run and a phase of it; the fields are those of `ToolContext`. `language`: of questions.
+    `admit`: asked before each call that a call makes itself; raises Stopped where no more may be made."""
 
     run: str
     phase: int
@@ -62,6 +63,7 @@ class RunSetting:
     notify: Callable[[str], None]
     callers: tuple[str, ...] = ()
     language: str = "ja"
+    admit: Callable[[], None] = lambda: None
 
 
 class Plane:
@@ -203,9 +205,9 @@ class Plane:
     # ------------------------------------------------------------------------------------------- execution
 
     async def _carry_out(self, call: ToolCall, tool: Tool, arguments: Mapping[str, Json]) -> Output:
-        """Raises ToolFailure, Waiting."""
+        """Raises ToolFailure, Stopped."""
         clock = Clock()
-        inner = InnerCalls(self._run, self._journal, call, tool, clock)
+        inner = InnerCalls(self._run, self._setting.admit, self._journal, call, tool, clock)
 
         async def ask(question: Question) -> Answer:
             with clock.paused():
@@ -228,18 +230,18 @@ class Plane:
         )
         try:
             output = checked(await execute(tool, arguments, context, clock))
-            if inner.waiting is None:
+            if inner.stopped is None:
                 return output
-        except (Refused, ToolFailure, Waiting, asyncio.CancelledError):
-            if inner.waiting is None or _is_cancelled():
+        except (Refused, ToolFailure, Stopped, asyncio.CancelledError):
+            if inner.stopped is None or _is_cancelled():
                 raise
         except Exception as error:
             _log.exception("the handler of %s failed", tool.spec.address)
-            if inner.waiting is None:
+            if inner.stopped is None:
                 message = f"{tool.spec.address} failed on our side ({type(error).__name__})"
                 raise ToolFailure("internal", message, unknown_outcome=tool.spec.effect == "write") from error
         # A handler that took no notice of it must not hide it.
-        raise inner.waiting
+        raise inner.stopped
 
 
 def _is_cancelled() -> bool:

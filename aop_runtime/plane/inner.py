@@ -11,7 +11,7 @@ from aop_runtime.plane.arguments import canonical
 from aop_runtime.plane.envelope import CallError, Envelope
 from aop_runtime.plane.execution import Clock
 from aop_runtime.plane.journal import CallJournal
-from aop_runtime.plane.questions import Waiting
+from aop_runtime.plane.questions import Stopped
 from aop_runtime.plane.spec import Tool, ToolCall
 
 Run: TypeAlias = Callable[[ToolCall, Tool | None, Sequence[str]], Awaitable[Envelope]]
@@ -22,21 +22,24 @@ class InnerCalls:
     the recorded ends of the same calls, in whatever order it makes them.
 
     When it goes another way than before, and a write of the earlier way is not asked for again, no further write is
-    made: it could be the same one in other words.
+    made: it could be the same one in other words. `admit` raises Stopped where no more calls may be made.
     """
 
-    def __init__(self, run: Run, journal: CallJournal, call: ToolCall, tool: Tool, clock: Clock) -> None:
+    def __init__(
+        self, run: Run, admit: Callable[[], None], journal: CallJournal, call: ToolCall, tool: Tool, clock: Clock
+    ) -> None:
         self._run = run
+        self._admit = admit
         self._journal = journal
         self._call = call
         self._tools = {(inner.spec.tool, inner.spec.operation): inner for inner in tool.inner}
         self._clock = clock
         self._counts: dict[str, int] = {}
         self._missing = set(journal.inner_writes(call.id))
-        self.waiting: Waiting | None = None
+        self.stopped: Stopped | None = None
 
     async def call(self, tool: str, operation: str, arguments: Mapping[str, Json]) -> Envelope:
-        """`ToolContext.inner`. Raises Waiting."""
+        """`ToolContext.inner`. Raises Stopped."""
         found = self._tools.get((tool, operation))
         call = ToolCall(self._identity(tool, operation, arguments), f"{tool}.{operation}", arguments)
         self._missing.discard(call.id)
@@ -46,11 +49,12 @@ class InnerCalls:
         if self._missing and found is not None and found.spec.effect == "write":
             return _other_way(len(self._missing))
         try:
+            self._admit()
             # It has a time-out of its own.
             with self._clock.paused():
                 return await self._run(call, found, sorted(f"{one}.{other}" for one, other in self._tools))
-        except Waiting as waiting:
-            self.waiting = waiting
+        except Stopped as stopped:
+            self.stopped = stopped
             raise
 
     def _identity(self, tool: str, operation: str, arguments: Mapping[str, Json]) -> str:

@@ -43,8 +43,12 @@ class Person(Protocol):
         ...
 
 
-class Waiting(Exception):
-    """Raised through a call whose question has no answer yet; the run stops there and can be resumed."""
+class Stopped(Exception):
+    """Raised through a call, and through the handler that makes it: the run stops there and can be resumed."""
+
+
+class Waiting(Stopped):
+    """A question has no answer yet."""
 
     def __init__(self, question: Question) -> None:
         super().__init__(question.text)

@@ -19,8 +19,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from aop_runtime.faults import Fault
 from aop_runtime.messages import reason
+from aop_runtime.runs.regular import read_regular
 
 _ID: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}(\.[0-9]{1,4}){0,20}")
+RECORD: Final = "events.jsonl"
+
 _TRIES: Final = 10
 _PAUSE_S: Final = 0.02
 MAX_INPUT: Final = 1024 * 1024
@@ -115,6 +118,7 @@ class RunFolder:
                 shutil.copyfile(compiled / name, partial / name)
             for name in ("attachments", "outputs", "questions", "answers"):
                 (partial / name).mkdir(mode=0o700)
+            (partial / RECORD).touch(mode=0o600)
             for source in attachments:
                 _attach(source, partial / "attachments")
             (partial / "run.json").write_text(plan.model_dump_json(indent=1) + "\n", encoding="utf-8")
@@ -136,7 +140,7 @@ class RunFolder:
         """Raises RunFault."""
         path = self.path / "run.json"
         try:
-            return Plan.model_validate_json(path.read_bytes())
+            return Plan.model_validate_json(read_regular(path))
         except FileNotFoundError as error:
             raise RunFault("run.none", run=self.run, folder=str(self.runs)) from error
         except OSError as error:

@@ -22,6 +22,7 @@ from aop_runtime.plane.spec import ToolSpec
 from aop_runtime.runs.envelopes import recorded
 from aop_runtime.runs.events import CallBegun, CallFinished, Event, ModelReplied, QuestionAnswered, QuestionAsked
 from aop_runtime.runs.record import FILE, JournalFault, Record
+from aop_runtime.runs.regular import open_regular
 from aop_runtime.runs.vault import Vault, hidden
 
 
@@ -53,7 +54,7 @@ class Journal(Record):
         self._lost_calls: set[str] = set()
         self._broken = False
         try:
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            self._descriptor = open_regular(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         except OSError as error:
             raise JournalFault("journal.unreadable", path=str(self._path), reason=reason(error)) from error
         try:

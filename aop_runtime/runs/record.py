@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
@@ -34,10 +33,11 @@ from aop_runtime.runs.events import (
     RunWaiting,
     read_event,
 )
-from aop_runtime.runs.folder import Plan
+from aop_runtime.runs.folder import RECORD, Plan
+from aop_runtime.runs.regular import read_regular
 from aop_runtime.runs.vault import hidden
 
-FILE: Final = "events.jsonl"
+FILE: Final = RECORD
 
 
 class JournalFault(Fault):
@@ -138,20 +138,20 @@ class Record:
             except (ValueError, ValidationError, RecursionError) as error:
                 raise JournalFault("journal.no-event", path=name, line=number) from error
             self.lines += 1
+            if not isinstance(value, dict) or value.get("sequence") != self.lines:
+                raise JournalFault("journal.gap", path=name, line=number)
             if event is not None:
                 self.take(event)
         return len(whole)
 
 
 def read_record(folder: Path) -> Record:
-    """Of the run in `folder`, while somebody may be at work on it: the file is only read. Raises JournalFault."""
+    """Of the run in `folder`, while somebody may be at work on it: the file is only read. Raises JournalFault, also
+    where there is none: it comes with the folder, and a run that has lost it must not begin anew in silence."""
     record, path = Record(), folder / FILE
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return record
+        data = read_regular(path)
     except OSError as error:
         raise JournalFault("journal.unreadable", path=str(path), reason=reason(error)) from error
-    with os.fdopen(descriptor, "rb") as file:
-        record.read(file.read(), str(path))
+    record.read(data, str(path))
     return record

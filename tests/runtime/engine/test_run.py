@@ -241,7 +241,8 @@ def test_a_damaged_record_is_named_and_not_guessed_at(tmp_path: Path, two: Path)
     driven(folder, Given(tmp_path / "log", script(TWO)))
     events = folder.path / "events.jsonl"
     lines = events.read_bytes().splitlines(keepends=True)
-    events.write_bytes(b"".join([*lines, b'{"event": "moon-landed", "when": 1}\n']))
+    later = json.dumps({"event": "moon-landed", "sequence": len(lines) + 1, "when": 1}).encode()
+    events.write_bytes(b"".join([*lines, later, b"\n"]))
     with contextlib.closing(Journal(folder.path)) as journal:
         assert len(journal.events) == len(lines)
     events.write_bytes(b"".join([lines[0], b'{"event": 1}\n', *lines[1:]]))
