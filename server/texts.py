@@ -41,6 +41,20 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
     "method": ("この URL で {method} は使えません。", "{method} does not work at this URL"),
     "bad-request": ("リクエストの形が正しくありません。", "the request is malformed"),
     "not-acceptable": ("この形では返せません。", "this cannot be given in that form"),
+    # ---------------------------------------------------------------------------------------------- recompiles
+    "no-plan": (
+        "この plan_token の計画はありません（計画は 1 時間で消えます）。scope を送って計画を作り直してください。",
+        "no plan has this plan_token (a plan is kept for an hour): send a scope for a new one",
+    ),
+    "plan-changed": (
+        "計画の後にカタログか文書が変わったので、何も実行していません。details.plan の plan_token を送ってください。",
+        "catalog or documents have changed since the plan: nothing was run. Look at details.plan and send its token",
+    ),
+    "no-recompile": ("この ID の再コンパイルはありません。", "there is no recompile with this id"),
+    "recompile-over": (
+        "この再コンパイルはもう終わっています（{state}）。",
+        "this recompile is over ({state})",
+    ),
     # -------------------------------------------------------------------------------------------------- access
     "no-token": (
         "トークンがありません。Authorization: Bearer か X-API-Token で送ってください。",

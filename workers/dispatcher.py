@@ -16,6 +16,7 @@ from catalog.errors import CatalogError
 from pipeline.stores.protocol import StoreError
 from workers import publishing
 from workers.app import make_app
+from workers.bulk.duties import Feeder, Offers, recompiles_of
 from workers.callers import Callers
 from workers.catalogs import Sources, publish_catalog, sources_of
 from workers.context import Context, open_context
@@ -32,6 +33,7 @@ RECONCILE_MS: Final = 1_000
 RECORD_MS: Final = 500
 CALLERS_MS: Final = 1_000
 CATALOG_MS: Final = 2_000
+OFFERS_MS: Final = 5_000
 _PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 5.0
 _HANGS_S: Final = 120.0
@@ -191,6 +193,7 @@ def quick_duties(context: Context, send: Send) -> list[Duty]:
     return [
         Duty("claim", context.settings.tick_ms, Claims(ledger, send).step),
         Duty("reconcile", RECONCILE_MS, Reconciler(ledger, send).step, AT_ONCE),
+        Duty("feed", context.settings.tick_ms, _feeder(context, send).step),
     ]
 
 
@@ -200,7 +203,12 @@ def slow_duties(context: Context, send: Send, sources: Sources) -> list[Duty]:
         Duty("catalog", CATALOG_MS, CatalogWatch(context, sources).step),
         Duty("record", RECORD_MS, Recorder(context).step, AT_ONCE),
         Duty("callers", CALLERS_MS, Callers(context, send).step),
+        Duty("offers", OFFERS_MS, Offers(context).step),
     ]
+
+
+def _feeder(context: Context, send: Send) -> Feeder:
+    return Feeder(context.ledger, recompiles_of(context), context.settings.bulk_window, send)
 
 
 def run_dispatcher(settings: Settings, stop: threading.Event) -> None:

@@ -83,7 +83,7 @@ def routes(service: Service) -> list[BaseRoute]:
 
 
 async def post(service: Service, request: Request) -> Response:
-    """200 with a plan; 202 with what runs; 409 with another plan, where the token's no longer holds. Raises ApiError."""
+    """200 with a plan; 202 with what runs. Raises ApiError: 409 with another plan, where the old no longer holds."""
     token = await authorized(service, request, "recompile")
     order = read_model(Order, read_json(await read_body(request, service.settings.max_body_bytes)))
     scope = order.scope
@@ -104,7 +104,7 @@ def run_plan(service: Service, token: Token, plan_token: str) -> tuple[int, Json
         raise ApiError("conflict", "plan-changed", details={"plan": plan_dict(found.plan, found.token)})
     recompile = recompiles_of(service).recompile(found.identity)
     Audit(service.backend.store).record(token.actor, "recompile.run", found.identity)
-    body = {"recompile_id": found.identity, "url": f"/v1/recompiles/{found.identity}"}
+    body: Json = {"recompile_id": found.identity, "url": f"/v1/recompiles/{found.identity}"}
     return 202, body if recompile is None else {**body, **recompile_dict(recompile)}
 
 
