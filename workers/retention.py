@@ -23,6 +23,8 @@ from workers.ledger.ledger import Ledger
 from workers.ledger.records import Job
 from workers.records import Record
 
+NEWEST: Final = 20
+DAYS: Final = 30
 GRACE_S: Final = 86_400
 _DIGEST: Final = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _AT_ONCE: Final = 500
@@ -39,8 +41,8 @@ class Policy:
     """A save stays while it is among the `newest` of its document or younger than `days`. `grace_s`: nothing is removed
     that is younger, whatever it is."""
 
-    newest: int = 20
-    days: int = 30
+    newest: int = NEWEST
+    days: int = DAYS
     grace_s: float = GRACE_S
 
 
