@@ -1,0 +1,51 @@
+"""`aop server`: webhooks, REST and MCP over HTTP; any number may run behind a balancer."""
+
+from __future__ import annotations
+
+import signal
+import socket
+
+from redis.exceptions import RedisError
+
+from cli import streams
+from cli.administering import in_words
+from cli.exits import OK, TROUBLE
+from cli.service import load_settings
+from workers import logs
+from workers.ledger.records import LedgerVersion
+from workers.metrics.endpoint import shown
+from workers.settings import Settings
+
+
+def run() -> int:
+    """Until it is asked to end; the exit status. Raises OutputFault, StoreError, OSError."""
+    settings = load_settings()
+    logs.configure(settings, "server")
+    with shown(settings, "server"), _listening(settings) as listening:
+        # Imported when the metrics' folder is set.
+        from server.app import create_app  # noqa: PLC0415
+        from server.serve import Server  # noqa: PLC0415
+
+        app = create_app(settings)
+        try:
+            app.state.service.open()
+        except (RedisError, LedgerVersion) as error:
+            raise in_words(error) from error
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            # What uvicorn leaves behind would end the process with a signal, as if it had been killed.
+            signal.signal(sign, lambda *_: None)
+        host, port = listening.getsockname()[:2]
+        streams.note(f"aop server: http://{f'[{host}]' if ':' in host else host}:{port}")
+        server = Server(app, settings)
+        server.run(sockets=[listening])
+    return OK if server.started else TROUBLE
+
+
+def _listening(settings: Settings) -> socket.socket:
+    """Raises OSError where the address cannot be had."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    address = (settings.host, settings.port)
+    try:
+        return socket.create_server(address, family=family, backlog=1_024)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, f"{settings.host}:{settings.port}") from error
