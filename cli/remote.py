@@ -80,6 +80,7 @@ class Remote:
                     for identity, data in _parsed(response.iter_lines()):
                         after = identity
                         yield identity, data
+                time.sleep(_FIRST_PAUSE_S)  # it was ended, and not because there are no more
             except httpx2.TransportError:
                 self.json("GET", "/healthz")  # patiently: does it come back?
 

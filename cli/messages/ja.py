@@ -358,7 +358,7 @@ TEXTS: Final[dict[str, str]] = {
     "drift.document-phases": "{path}（フェーズ {phases}）",
     # ------------------------------------------------------------------------------------------------- push
     "push.url": "{url} はサーバの URL ではありません。http://ホスト:ポート か https://ホスト の形で書いてください。",
-    "push.no-token": "トークンがありません。環境変数 {variable} に入れてください（aop admin token create で作れます）。",
+    "push.no-token": "トークンがありません。変数 {variable} に入れてください（aop admin token create で作れます）。",
     "push.no-id": "サーバでの文書の ID を --id で指定してください。",
     "push.id": "--id: {detail}",
     "push.too-large": "{path}: 文書が大きすぎます。",
