@@ -19,7 +19,8 @@ from aop_runtime.plane.spec import Effect
 from aop_runtime.sources import failures
 from aop_runtime.sources.first_lists import FirstLists, OperationRecord
 from aop_runtime.sources.limits import Limits
-from aop_runtime.sources.mcp_connection import Connection, LiveOperation, Nonsense, Refused, Unreachable
+from aop_runtime.sources.mcp_connection import Connection, LiveOperation, Nonsense, Refused
+from aop_runtime.sources.mcp_link import Unreachable
 from aop_runtime.sources.mcp_results import output_of
 from aop_runtime.sources.mcp_watchdog import Watchdog
 from aop_runtime.sources.misfit import misfit
