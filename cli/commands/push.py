@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final, Literal, cast
 from urllib.parse import quote
 
 from cli import streams
+from cli.analysis import single
 from cli.arguments import Color
 from cli.discovery import STDIN
 from cli.exits import FAILED, OK, TROUBLE
@@ -46,8 +45,9 @@ def run(
     `identity` None: the path as it is given. `token` None: from `AOP_TOKEN`. The exit status is that of `aop compile`:
     1 where the document has errors, with `strict` also where it has warnings. Raises Trouble, OutputFault, OSError.
     """
-    document = _identity(file, identity, lang)
-    data = read_stdin() if file == STDIN else read_file(file)
+    named = single(file)
+    document = _identity(named.path, identity, lang)
+    data = read_stdin() if named.path == STDIN else read_file(named.file)
     if len(data) > LARGEST:
         raise Trouble("push.too-large", path=file)
     path = f"/v1/documents/{quote(document, safe='/')}"
@@ -57,18 +57,14 @@ def run(
         job = _word(saved, "job_id")
         _follow(remote, job, lang)
         ended = remote.json("GET", f"/v1/jobs/{quote(job, safe='')}")
-    return _told(ended, file, data, form, color, strict, lang)
+    return _told(ended, named.path, data, form, color, strict, lang)
 
 
-def _identity(file: str, identity: str | None, lang: Lang) -> str:
+def _identity(path: str, identity: str | None, lang: Lang) -> str:
     """Raises Trouble."""
-    name = identity
-    if name is None:
-        if file == STDIN:
-            raise Trouble("push.no-id")
-        name = Path(os.path.normpath(file)).as_posix()
-        if name.startswith(("/", "../")):
-            raise Trouble("push.no-id")
+    name = path if identity is None else identity
+    if identity is None and (path == STDIN or path.startswith(("/", "../"))):
+        raise Trouble("push.no-id")
     try:
         return check_document_id(name)
     except InvalidDocumentId as fault:
@@ -86,7 +82,7 @@ def _follow(remote: Remote, job: str, lang: Lang) -> None:
 
 
 def _told(
-    job: Json, file: str, data: bytes, form: Literal["text", "json"], color: Color, strict: bool, lang: Lang
+    job: Json, path: str, data: bytes, form: Literal["text", "json"], color: Color, strict: bool, lang: Lang
 ) -> int:
     """Print the result; the exit status."""
     state, result = _word(job, "state"), job.get("result")
@@ -98,7 +94,7 @@ def _told(
         lines = read.lines if isinstance(read, Source) else []
         shown = streams.colored(sys.stdout, color)
         width = streams.width(sys.stdout)
-        for piece in text_pieces(diagnostics, visible(file), lines, lang=lang, color=shown, width=width):
+        for piece in text_pieces(diagnostics, visible(path), lines, lang=lang, color=shown, width=width):
             streams.emit(piece)
         counts = _counts(diagnostics)
         key = "push.published" if state == "succeeded" else "push.failed"

