@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from uuid import uuid4
@@ -97,7 +98,8 @@ def test_a_save_becomes_a_job_that_goes_through_all_stages(ledger: Ledger) -> No
     assert ended is not None
     assert document is not None
     assert (ended.state, ended.outcome, ended.total_attempts) == ("succeeded", '{"sha256":"x"}', 4)
-    assert ended.notes == {"parse": '"parse"', "resolve": '"resolve"', "generate": '"generate"'}
+    assert lease.job.notes == {"parse": '"parse"', "resolve": '"resolve"', "generate": '"generate"'}
+    assert ended.notes == {}
     assert set(ended.took_ms) == set(STAGES)
     assert (document.state, document.published, document.published_job) == ("succeeded", 1, job.id)
     assert (document.running, document.waiting) == ("", "")
@@ -379,6 +381,27 @@ def test_ended_jobs_and_their_events_are_forgotten(ledger: Ledger, redis: Redis)
     assert ledger.events(job) == []
     keys = {key.split(":")[1] for key in redis.scan_iter(f"{ledger._prefix}:*")}
     assert keys == {"meta", "doc", "docs", "events", "totals"}
+
+
+def test_an_ended_job_takes_little(ledger: Ledger, redis: Redis) -> None:
+    """Its events are no longer than they are, and can be read and waited for all the same."""
+    job = save(ledger)
+    ledger.claim()
+    lease = run(ledger, job)
+    events = f"{ledger._prefix}:events:{job}"
+    before = redis.memory_usage(events)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ledger.events, job, ledger.events(job)[-1].id, 5_000)
+        while redis.info("clients")["blocked_clients"] == 0:
+            time.sleep(0.001)
+        ledger.complete(lease, "succeeded", "{}")
+        assert [event.event for event in waiting.result()] == ["succeeded"]
+    after = redis.memory_usage(events)
+    assert before is not None
+    assert after is not None
+    assert after < before / 2
+    assert [event.event for event in ledger.events(job)][0::9] == ["accepted", "succeeded"]
+    assert not list(redis.scan_iter(f"{ledger._prefix}:events:*:copy"))
 
 
 def test_a_ledger_of_another_version_is_refused(redis: Redis, ledger: Ledger) -> None:

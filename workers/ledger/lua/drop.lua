@@ -2,6 +2,5 @@
 -- Returns 1, or 0 where it is not among the dead.
 local job, keep_job = ARGV[1], tonumber(ARGV[2])
 if redis.call('ZREM', P .. ':dead', job) == 0 then return 0 end
-redis.call('PEXPIRE', job_key(job), keep_job)
-redis.call('PEXPIRE', events_key(job), keep_job)
+keep_ended(job, keep_job)
 return 1

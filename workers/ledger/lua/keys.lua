@@ -124,6 +124,19 @@ local function count_bulk(bulk, counter, by)
   if bulk ~= '' and redis.call('EXISTS', bulk_key(bulk)) == 1 then redis.call('HINCRBY', bulk_key(bulk), counter, by) end
 end
 
+-- An ended job waits for readers only, until it expires: it gives back what it took to work on.
+local function keep_ended(job, keep_ms)
+  local key, events, copy = job_key(job), events_key(job), events_key(job) .. ':copy'
+  redis.call('HDEL', key, 'note:parse', 'note:resolve', 'note:generate', 'worker', 'lease_ms')
+  -- A stream has room to grow, four times what is in it; a copy has none.
+  if redis.call('COPY', events, copy) == 1 then
+    redis.call('COPY', copy, events, 'REPLACE')
+    redis.call('DEL', copy)
+  end
+  redis.call('PEXPIRE', key, keep_ms)
+  redis.call('PEXPIRE', events, keep_ms)
+end
+
 -- Ends a job: its place in the queues, its document's state, its life.
 -- recorded: the store was told before (by the worker that made the outcome).
 local function finish(job, outcome, detail, keep_ms, now, recorded)
@@ -167,8 +180,7 @@ local function finish(job, outcome, detail, keep_ms, now, recorded)
   if outcome == 'dead' then
     redis.call('ZADD', P .. ':dead', now, job)
   else
-    redis.call('PEXPIRE', key, keep_ms)
-    redis.call('PEXPIRE', events_key(job), keep_ms)
+    keep_ended(job, keep_ms)
   end
 end
 
