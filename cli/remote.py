@@ -29,9 +29,19 @@ Json = dict[str, Any]
 
 
 class Remote:
-    """`url`: with or without a path; `token` None: from `AOP_TOKEN`. Raises Trouble for a wrong one of them."""
+    """`url`: with or without a path; `token` None: from `AOP_TOKEN`. `answer_s`: how long an answer may take.
 
-    def __init__(self, url: str, lang: Lang, *, token: str | None = None, patience_s: float = PATIENCE_S) -> None:
+    Raises Trouble for a wrong one of them."""
+
+    def __init__(
+        self,
+        url: str,
+        lang: Lang,
+        *,
+        token: str | None = None,
+        patience_s: float = PATIENCE_S,
+        answer_s: float = 30.0,
+    ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise Trouble("push.url", url=url)
@@ -42,7 +52,7 @@ class Remote:
         self._patience_s = patience_s
         self._client = httpx2.Client(
             headers={"authorization": f"Bearer {secret.strip()}", "accept-language": lang, "user-agent": "aop"},
-            timeout=httpx2.Timeout(30.0, connect=10.0),
+            timeout=httpx2.Timeout(answer_s, connect=10.0),
             follow_redirects=False,  # the token goes to this server only
         )
 

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, cast, get_args
+from typing import Final, Literal, cast, get_args
 
 import typer
 
-from cli.app_options import HELP_OPTIONS, Shared, is_json
-from cli.arguments import one_of, read_lang
+from cli.admin_app import admin_app
+from cli.app_options import Shared, is_json
+from cli.arguments import COLORS, one_of, read_lang
 from cli.extras import extra
 from cli.trouble import Trouble
 
@@ -27,9 +29,11 @@ def add_service(app: typer.Typer, shared: Shared) -> None:
         ("dispatcher", _dispatcher),
         ("exporter", _exporter),
         ("config", _config),
+        ("push", _push),
+        ("recompile", _recompile),
     ):
         app.command(name, help=shared.text(name))(make(shared))
-    app.add_typer(_admin_app(shared), name="admin")
+    app.add_typer(admin_app(shared), name="admin")
 
 
 def _dev(shared: Shared) -> Callable[..., int]:
@@ -113,7 +117,71 @@ def _config(shared: Shared) -> Callable[..., int]:
     return command
 
 
-def _admin_app(shared: Shared) -> typer.Typer:
-    return typer.Typer(
-        help=shared.text("admin"), rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS
-    )
+def _push(shared: Shared) -> Callable[..., int]:
+    def command(
+        *,
+        file: str = shared.argument("FILE|-", "document"),
+        to: str | None = shared.option("--to", "URL", "push-to"),
+        identity: str | None = shared.option("--id", "ID", "push-id"),
+        strict: bool = shared.flag("--strict", "strict"),
+        format: str | None = shared.plain_format,
+        color: str | None = shared.color,
+        lang: str | None = shared.language,
+    ) -> int:
+        with extra("service"):
+            from cli.commands.push import run
+
+        return run(
+            file=file,
+            to=_address(to),
+            identity=identity,
+            form="json" if is_json(format) else "text",
+            color=one_of("--color", color, COLORS, "auto"),
+            strict=strict,
+            lang=read_lang(lang),
+        )
+
+    return command
+
+
+def _recompile(shared: Shared) -> Callable[..., int]:
+    ids: list[str] | None = typer.Option(None, "--id", metavar="ID", help=shared.text("recompile-id"))
+
+    def command(
+        *,
+        every: bool = shared.flag("--all", "recompile-all"),
+        stale: bool = shared.flag("--stale", "recompile-stale"),
+        using: str | None = shared.option("--using", "TOOL", "recompile-using"),
+        prefix: str | None = shared.option("--prefix", "PREFIX", "recompile-prefix"),
+        identity: list[str] | None = ids,
+        yes: bool = shared.flag("--yes", "recompile-yes"),
+        plan: bool = shared.flag("--plan", "recompile-plan"),
+        to: str | None = shared.option("--to", "URL", "push-to"),
+        format: str | None = shared.plain_format,
+        lang: str | None = shared.language,
+    ) -> int:
+        with extra("service"):
+            from cli.commands.recompile import Recompiling, run
+
+        given: dict[str, object] = {
+            "all": every or None,
+            "stale": stale or None,
+            "using": using,
+            "prefix": prefix,
+            "ids": identity or None,
+        }
+        scope = {name: value for name, value in given.items() if value is not None}
+        if len(scope) != 1:
+            raise Trouble("recompile.scope")
+        form: Literal["json", "text"] = "json" if is_json(format) else "text"
+        return run(Recompiling(scope, _address(to), yes, plan, form, read_lang(lang)))
+
+    return command
+
+
+def _address(to: str | None) -> str:
+    """Raises Trouble."""
+    found = to or os.environ.get("AOP_URL", "")
+    if not found:
+        raise Trouble("push.no-url")
+    return found

@@ -19,6 +19,7 @@ from pipeline.stores.protocol import StoreError
 from server import hooks, rest
 from server.errors import HANDLERS
 from server.limits import HeadLimit
+from server.mcp.app import McpApp
 from server.service import Service
 from workers.logs import bound, get_logger
 from workers.settings import Settings
@@ -31,18 +32,20 @@ def create_app(settings: Settings) -> Starlette:
     """Raises StoreError where the store cannot be used, and when it starts RedisError, LedgerVersion as well. All is
     closed when it stops. `app.state.service` is what its parts share."""
     service = Service(settings)
+    mcp = McpApp(service)
     app = Starlette(
-        routes=routes(service),
+        routes=[*routes(service), mcp.route],
         middleware=[Middleware(Surroundings), Middleware(HeadLimit)],
         exception_handlers=cast("Mapping[Any, Any]", HANDLERS),  # starlette's own type says no more
         lifespan=_lifespan,
     )
     app.state.service = service
+    app.state.mcp = mcp
     return app
 
 
 def routes(service: Service) -> Sequence[BaseRoute]:
-    """Of all parts. One that is added (the MCP server, web pages, OAuth) brings its own: a `Mount` is a route, too."""
+    """Of webhooks and REST. A part that is added (web pages, OAuth) brings its own: a `Mount` is a route, too."""
     return [*hooks.routes(service), *rest.routes(service)]
 
 
@@ -50,7 +53,8 @@ def routes(service: Service) -> Sequence[BaseRoute]:
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     service: Service = app.state.service
     await anyio.to_thread.run_sync(service.open)
-    async with anyio.create_task_group() as tasks:
+    mcp: McpApp = app.state.mcp
+    async with mcp.running(), anyio.create_task_group() as tasks:
         tasks.start_soon(_flush, service)
         yield
         tasks.cancel_scope.cancel()

@@ -10,9 +10,10 @@ from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from server.errors import ApiError
 from server.service import Backend, Service
 from workers.archive import Reference
-from workers.ledger.records import Accepted, Action
+from workers.ledger.records import Accepted, Action, Message
 
 ACCEPTED: Final = 202
 MAX_REVISION: Final = 200
@@ -60,6 +61,19 @@ def _status(backend: Backend, accepted: Accepted) -> str:
     job = backend.ledger.job(accepted.job)
     late = job is not None and job.state == "superseded" and job.ended_ms == job.created_ms
     return "superseded" if late else "accepted"
+
+
+def compile_again(backend: Backend, service: Service, document: str) -> dict[str, JsonValue]:
+    """The newest save once more; where a job waits or runs, that one. Raises ApiError 404, RedisError, LedgerLost."""
+    found = backend.ledger.document(document)
+    message = "unknown" if found is None else backend.ledger.recompile(document, job_class="interactive")
+    if isinstance(message, Message):
+        service.send(message, "")
+        return told(service, document, message.job, 0 if found is None else found.sequence, "accepted")
+    if found is None or message == "unknown":
+        raise ApiError("not_found", "no-document")
+    now = backend.ledger.document(document) or found
+    return told(service, document, now.waiting or now.running, now.sequence, "running")
 
 
 def told(service: Service, document: str, job: str, sequence: int, status: str) -> dict[str, JsonValue]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -30,6 +30,9 @@ from workers.logs import Masking, secrets_of
 from workers.settings import Settings
 from workers.token_uses import Uses
 from workers.tokens import Tokens
+
+if TYPE_CHECKING:
+    from workers.sending import Send
 
 THREADS: Final = 64
 WORK_S: Final = 20.0
@@ -98,6 +101,14 @@ class Service:
             if self._limiter.available_tokens <= 0:
                 raise unavailable("busy") from None
             raise ApiError("dependency_failure", "timeout", limit=round(WORK_S)) from None
+
+    @cached_property
+    def send(self) -> Send:
+        """Hands a message to the workers' queues."""
+        from workers.app import make_app  # noqa: PLC0415 - Celery is large, and most servers never send
+        from workers.sending import sender  # noqa: PLC0415
+
+        return sender(make_app(self.settings))
 
     # ----------------------------------------------------------------------------------- what is kept in memory
 

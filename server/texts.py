@@ -37,6 +37,10 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "進捗の接続が多すぎます（同時に {limit} 本まで）。使っていないものを閉じてください。",
         "too many open streams (at most {limit} at a time): close those that nobody reads",
     ),
+    "no-mcp-tool": (
+        "その名前の道具はありません。details.tools のどれかを呼んでください。",
+        "there is no tool of that name: call one of details.tools",
+    ),
     "no-such-path": ("この URL には何もありません。", "there is nothing at this URL"),
     "method": ("この URL で {method} は使えません。", "{method} does not work at this URL"),
     "bad-request": ("リクエストの形が正しくありません。", "the request is malformed"),

@@ -72,9 +72,9 @@ WRITING: Final = DANGEROUS | word_set(
     "create add insert make new generate build write update edit modify change patch replace set put save store "
     "upsert append upload import move rename copy duplicate clone attach detach assign unassign link unlink "
     "connect disconnect enable activate archive unarchive close open reopen start stop pause resume schedule "
-    "reschedule register unregister mark unmark pin unpin star unstar react tag untag label lock unlock subscribe "
-    "join leave enqueue trigger sync refresh install configure provision complete finish begin commit push pull "
-    "fork rebase revert comment reserve book allocate increment decrement apply rotate undo redo unset uncancel "
+    "reschedule compile register unregister mark unmark pin unpin star unstar react tag untag label lock unlock "
+    "subscribe join leave enqueue trigger sync refresh install configure provision complete finish begin commit push "
+    "pull fork rebase revert comment reserve book allocate increment decrement apply rotate undo redo unset uncancel "
     "transition"
 )
 """Verbs of tools that change something."""
