@@ -207,7 +207,7 @@ TEXTS: Final[dict[str, str]] = {
     "admin.audit-none": "There are no audit entries.",
     "admin.audit-before": "before:",
     "admin.audit-after": "after:",
-    "recompile.plan": "{run} of {total} documents would run, {reused} are as they are; calls of a model: {model_calls}.",
+    "recompile.plan": "{run} of {total} documents would run, {reused} are as they are; model calls: {model_calls}.",
     "recompile.question": "Run it? [y/N]",
     "recompile.ask": "say --yes: nobody can be asked here.",
     "recompile.label": "Recompiling",
