@@ -32,7 +32,7 @@ class _Documents(NamedTuple):
     read_at: float
 
 
-@dataclass
+@dataclass(eq=False)  # a registry tells collectors apart by identity
 class LedgerFigures:
     """A collector for a registry. A scrape that Redis does not answer fails, which Prometheus shows as `up` 0: no
     figure is better than an old one.
