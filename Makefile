@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help examples demo runtime test lint types imports nightly reference browser bench pictures lock clean
+.PHONY: help dev examples demo runtime test lint types imports nightly reference browser bench pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -32,6 +32,11 @@ $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 # What running procedures needs as well: the extras run, mcp, anthropic and google.
 $(VENV)/.runtime: requirements/runtime.txt $(VENV)/.run
 	$(install) --require-hashes -r requirements/runtime.txt
+	@touch $@
+
+# The service and the servers that `aop dev` starts: the extras service, local and tracing.
+$(VENV)/.service: requirements/service.txt $(VENV)/.run
+	$(install) --require-hashes -r requirements/service.txt
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
@@ -60,6 +65,9 @@ demo: $(VENV)/.runtime ## run an example to its result: no network, no key, no s
 	PATH="$(CURDIR)/$(BIN):$$PATH" aop run examples/$(EXAMPLE).md --script examples/scripts/$(EXAMPLE).yaml --mcp-config examples/mcp.json --allow '*'
 
 runtime: $(VENV)/.runtime ## set up what aop run needs, models of every provider that is tested included
+
+dev: $(VENV)/.service ## set up, and run the whole service on this machine; watches examples/ (FOLDER=…)
+	$(BIN)/aop dev $(or $(FOLDER),examples)
 
 test: $(VENV)/.npm lint types imports ## set up, and pass all checks and tests
 	$(BIN)/python -m pytest -q -n 2
@@ -92,7 +100,8 @@ pictures: $(VENV)/.run ## the READMEs' pictures, from what the compiler prints
 lock: ## pin and hash the requirements again (needs uv)
 	uv pip compile pyproject.toml --group build $(LOCK) -o requirements/run.txt
 	uv pip compile pyproject.toml --group build --extra run --extra mcp --extra anthropic --extra google -c requirements/run.txt $(LOCK) -o requirements/runtime.txt
-	uv pip compile pyproject.toml --group build --group dev -c requirements/runtime.txt $(LOCK) -o requirements/dev.txt
+	uv pip compile pyproject.toml --group build --extra service --extra local --extra tracing -c requirements/runtime.txt $(LOCK) -o requirements/service.txt
+	uv pip compile pyproject.toml --group build --group dev -c requirements/runtime.txt -c requirements/service.txt $(LOCK) -o requirements/dev.txt
 	uv pip compile pyproject.toml --group build --group dev --group reference -c requirements/dev.txt $(LOCK) -o requirements/reference.txt
 	uv pip compile pyproject.toml --group build --group dev --group bench -c requirements/dev.txt $(LOCK) -o requirements/bench.txt
 
