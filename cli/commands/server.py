@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 
 from redis.exceptions import RedisError
 
@@ -14,18 +13,18 @@ from cli.service import load_settings
 from workers import logs
 from workers.ledger.records import LedgerVersion
 from workers.metrics.endpoint import shown
-from workers.settings import Settings
 
 
 def run() -> int:
     """Until it is asked to end; the exit status. Raises OutputFault, StoreError, OSError."""
     settings = load_settings()
     logs.configure(settings, "server")
-    with shown(settings, "server"), _listening(settings) as listening:
+    with shown(settings, "server"):
         # Imported when the metrics' folder is set.
         from server.app import create_app  # noqa: PLC0415
-        from server.serve import Server  # noqa: PLC0415
+        from server.serve import Server, listen  # noqa: PLC0415
 
+        listening = listen(settings)
         app = create_app(settings)
         try:
             app.state.service.open()
@@ -39,13 +38,3 @@ def run() -> int:
         server = Server(app, settings)
         server.run(sockets=[listening])
     return OK if server.started else TROUBLE
-
-
-def _listening(settings: Settings) -> socket.socket:
-    """Raises OSError where the address cannot be had."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    address = (settings.host, settings.port)
-    try:
-        return socket.create_server(address, family=family, backlog=1_024)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, f"{settings.host}:{settings.port}") from error
