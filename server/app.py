@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -10,10 +9,8 @@ from typing import Any, cast
 import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipeline.stores.protocol import StoreError
 from server import hooks, rest
@@ -21,7 +18,8 @@ from server.errors import HANDLERS
 from server.limits import HeadLimit
 from server.mcp.app import McpApp
 from server.service import Service
-from workers.logs import bound, get_logger
+from server.surroundings import Surroundings
+from workers.logs import get_logger
 from workers.settings import Settings
 from workers.token_uses import FLUSH_S
 
@@ -68,29 +66,3 @@ async def _flush(service: Service) -> None:
             await anyio.to_thread.run_sync(service.flush)
         except StoreError as error:
             _logger.warning("uses of tokens are not kept yet", cause=str(error))
-
-
-class Surroundings:
-    """Middleware: an id for each request, which its log lines and its answer carry; no answer is taken for what it is
-    not, or kept where others could read it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        identity = secrets.token_hex(8)
-        scope["aop.request_id"] = identity
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["x-request-id"] = identity
-                headers["x-content-type-options"] = "nosniff"
-                headers.setdefault("cache-control", "no-store")
-            await send(message)
-
-        with bound(request_id=identity):
-            await self._app(scope, receive, with_headers)

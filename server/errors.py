@@ -145,7 +145,7 @@ async def answer(request: Request, error: Exception) -> Response:
     """The handler of everything that has words. Faults of ours that the client only sees as 503 are logged."""
     found = as_api_error(error)
     if found is None:
-        return await internal(request, error)
+        return internal(request, error)
     if found.key == "method":
         found.arguments["method"] = request.method
     if found.code == "dependency_failure":
@@ -153,7 +153,7 @@ async def answer(request: Request, error: Exception) -> Response:
     return response_of(found, language_of(request))
 
 
-async def internal(request: HTTPConnection, error: Exception) -> Response:
+def internal(request: HTTPConnection, error: Exception) -> Response:
     """A bug. The log has the traceback, the client the id to look for."""
     identity = str(request.scope.get("aop.request_id", ""))
     _logger.error("internal error", path=request.url.path, exc_info=error)
@@ -173,5 +173,4 @@ HANDLERS: Final[Mapping[type[Exception], Handler]] = {
     TooLarge: answer,
     InvalidDocumentId: answer,
     HTTPException: answer,
-    Exception: internal,
 }
