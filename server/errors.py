@@ -94,7 +94,7 @@ class BadDocumentId(ApiError):
         return say("field", lang, path=self._path, detail=self._fault.text(lang))
 
 
-def unavailable(key: Literal["ledger-lost", "redis", "store", "busy"], after_s: int = RETRY_AFTER_S) -> ApiError:
+def unavailable(key: Literal["ledger-lost", "redis", "store", "timeout"], after_s: int = RETRY_AFTER_S) -> ApiError:
     return ApiError(
         "dependency_failure", key, details={"retry_after_s": after_s}, headers={"retry-after": str(after_s)}
     )

