@@ -150,9 +150,6 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "時間内に終わりませんでした。少し待ってから送り直してください。",
         "it took too long: try again shortly",
     ),
-        "時間内に終わりませんでした。少し待ってから送り直してください。",
-        "it took too long: try again shortly",
-    ),
     "internal": (
         "内部エラーです。ログの request_id {request} を見てください。",
         "an internal error: see the logs for request_id {request}",
