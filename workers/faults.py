@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+from billiard.exceptions import SoftTimeLimitExceeded
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
@@ -76,15 +77,14 @@ PAUSES: Final[dict[Kind, Pause]] = {
 def kind_of(error: BaseException) -> Kind:
     if isinstance(error, SYSTEM):
         return "elsewhere"
-    # By name: billiard's is another class where the task runs without a pool.
-    if isinstance(error, MemoryError | RecursionError) or type(error).__name__ == "SoftTimeLimitExceeded":
+    if isinstance(error, MemoryError | RecursionError | SoftTimeLimitExceeded):
         return "limit"
     return "bug"
 
 
 def cause_of(error: BaseException) -> str:
     """For the ledger, dead letters and logs: one line, bounded."""
-    if type(error).__name__ == "SoftTimeLimitExceeded":
+    if isinstance(error, SoftTimeLimitExceeded):
         return "the stage took longer than AOP_SOFT_TIME_LIMIT_S"
     if isinstance(error, MemoryError):
         return "the stage needed more memory than AOP_MAX_MEMORY_MB allows"

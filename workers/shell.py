@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from billiard.exceptions import SoftTimeLimitExceeded
+
 from workers.context import Context
 from workers.faults import PAUSES, WAITED_FOR, cause_of, kind_of
 from workers.fetching.faults import FetchError
@@ -54,7 +56,7 @@ class Shell:
         with bound(job=job, stage=stage):
             try:
                 begun = self.context.ledger.begin(job, stage, self.worker)
-            except (*WAITED_FOR, LedgerCorrupt) as error:
+            except (*WAITED_FOR, LedgerCorrupt, SoftTimeLimitExceeded) as error:
                 # Nothing was begun, or what was begun has a lease that ends: the message is sent again.
                 _log.warning("ledger does not answer", cause=str(error))
                 return "unanswered"
@@ -73,6 +75,8 @@ class Shell:
         except (SystemExit, KeyboardInterrupt):
             self._hand_back(lease)
             raise
+        except Exception as error:  # noqa: BLE001 - the soft time limit is raised anywhere, also while one recorded
+            outcome = self._release(lease, error)
         metrics.stage_seconds.labels(lease.stage, outcome).observe(time.perf_counter() - started)
         return outcome
 

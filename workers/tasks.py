@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import resource
 import socket
 from dataclasses import dataclass, field
-from typing import Final
 
 from billiard.process import current_process
 from celery import Celery, signals
@@ -19,14 +17,11 @@ from workers.faults import SYSTEM
 from workers.heartbeat import Heart
 from workers.ledger.records import STAGES, Stage
 from workers.logs import get_logger
+from workers.memory import MemoryGuard, limit_requests
 from workers.queues import task_of
 from workers.sending import Send, sender
 from workers.settings import Settings
 from workers.shell import Shell
-
-_MIB: Final = 1 << 20
-_MEMORY_MARGIN: Final = 2
-"""A child is replaced after a task that left it above the limit; in a task it may have so many times as much."""
 
 _log = get_logger(__name__)
 
@@ -39,6 +34,7 @@ class Child:
     send: Send
     busy: Busy
     _shell: Shell | None = field(default=None)
+    _guard: MemoryGuard | None = field(default=None)
 
     def run(self, job: str, stage: Stage) -> None:
         with self.busy.at_work(_slot()):
@@ -67,12 +63,15 @@ class Child:
                 _log.error("store cannot be opened", cause=str(error))
                 return None
             worker = f"{socket.gethostname()}:{os.getpid()}"
-            self._shell = Shell(context, Heart(context.ledger), worker, self.send)
+            if self._guard is None:
+                self._guard = MemoryGuard(self.settings.max_memory_mb)
+            self._shell = Shell(context, Heart(context.ledger, self._guard), worker, self.send)
         return self._shell
 
     def close(self) -> None:
         shell, self._shell = self._shell, None
         if shell is not None:
+            shell.heart.close()
             _close(shell.context)
 
 
@@ -95,7 +94,7 @@ def register(app: Celery, settings: Settings, busy: Busy) -> Child:
         _register(app, settings, child, stage)
 
     def on_start(**_: object) -> None:
-        limit_memory(settings.max_memory_mb)
+        limit_requests(settings.max_memory_mb)
         child.prepare()
 
     def on_end(**_: object) -> None:
@@ -111,11 +110,3 @@ def _register(app: Celery, settings: Settings, child: Child, stage: Stage) -> No
         child.run(job, stage)
 
     app.task(name=task_of(stage), **retry_options(settings))(task)
-
-
-def limit_memory(megabytes: int) -> None:
-    """Of this process: asking for more raises MemoryError, so one document cannot take the machine down."""
-    most = megabytes * _MIB * _MEMORY_MARGIN
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if hard == resource.RLIM_INFINITY or hard > most:
-        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))

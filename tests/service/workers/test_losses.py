@@ -36,12 +36,11 @@ def test_a_newer_save_supersedes_a_job_before_each_stage(installation: Installat
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_worker_killed_at_work_loses_nothing(install: Install, stage: Stage, tmp_path: Path) -> None:
+def test_a_worker_killed_at_work_loses_nothing(installation: Installation, stage: Stage, tmp_path: Path) -> None:
     """Parent and child die while the stage runs; another worker runs it again once the lease has ended."""
-    found = install().start()
-    installation_ready(found)
-    text = large(1_200)
-    accepted = found.save("killed.md", text)
+    found = installation
+    name, text = f"killed-{stage}.md", large(1_200)
+    accepted = found.save(name, text)
     key = f"{found.settings.redis_prefix}:job:{accepted.job}"
     found.until(lambda: found.redis.hmget(key, "stage")[0] == stage and found.redis.hget(key, "token"))
     found.kill_one(stage)
@@ -49,21 +48,17 @@ def test_a_worker_killed_at_work_loses_nothing(install: Install, stage: Stage, t
     found.start_one(stage)
     outcome = found.outcome(accepted)
     assert outcome.status == "succeeded"
-    assert found.output("killed.md").files == {
-        name: content
-        for name, content in compiled(tmp_path, {"killed.md": text})["killed.md"].items()
-        if name != "result"
-    }
+    expected = compiled(tmp_path, {name: text})[name]
+    assert found.output(name).files == {file: content for file, content in expected.items() if file != "result"}
     job = found.job(accepted.job)
     # It was at work indeed, unless it had finished between the look and the kill.
     assert job.total_attempts > len(STAGES) or at.stage != stage or at.state == "succeeded"
     assert_nothing_left(found)
 
 
-def test_a_child_killed_at_work_is_replaced(install: Install) -> None:
+def test_a_child_killed_at_work_is_replaced(installation: Installation) -> None:
     """The worker goes on with a new child, and the message is sent again."""
-    found = install().start()
-    installation_ready(found)
+    found = installation
     accepted = found.save("child.md", large(1_200))
     key = f"{found.settings.redis_prefix}:job:{accepted.job}"
     worker = found.until(lambda: found.redis.hget(key, "stage") == "parse" and found.redis.hget(key, "worker"))
@@ -73,9 +68,9 @@ def test_a_child_killed_at_work_is_replaced(install: Install) -> None:
     assert_nothing_left(found)
 
 
-def test_dropped_messages_are_sent_again(install: Install) -> None:
+def test_dropped_messages_are_sent_again(installation: Installation) -> None:
     """Of each stage, as a Redis that dies loses them; the reconciler finds what nobody began."""
-    found = install().start()
+    found = installation
     accepted = found.save("dropped.md", MULTI)
     for stage in STAGES:
         with found.frozen(stage):
@@ -89,22 +84,20 @@ def test_dropped_messages_are_sent_again(install: Install) -> None:
     assert_nothing_left(found)
 
 
-def test_the_dispatcher_may_be_killed(install: Install) -> None:
+def test_the_dispatcher_may_be_killed(installation: Installation) -> None:
     """Nothing is lost meanwhile, and its successor goes on; several may run."""
-    found = install().start()
-    found.outcome(found.save("a.md", MULTI))
+    found = installation
     found.kill_one("dispatcher")
-    accepted = found.save("b.md", MULTI)
+    accepted = found.save("undispatched.md", MULTI)
     time.sleep(0.3)
     assert found.job(accepted.job).state == "queued"
     found.start_one("dispatcher")
     assert found.outcome(accepted).status == "succeeded"
 
 
-def test_a_worker_that_is_asked_to_end_finishes_first(install: Install) -> None:
+def test_a_worker_that_is_asked_to_end_finishes_first(installation: Installation) -> None:
     """The soft shutdown: what runs may finish, and no attempt is wasted."""
-    found = install().start()
-    installation_ready(found)
+    found = installation
     accepted = found.save("ends.md", large(1_200))
     key = f"{found.settings.redis_prefix}:job:{accepted.job}"
     found.until(lambda: found.redis.hget(key, "stage") == "parse" and found.redis.hget(key, "token"))
@@ -156,11 +149,6 @@ def test_a_ledger_that_is_lost_is_waited_for(install: Install, valkey: ValkeySer
     assert found.outcome(accepted).status == "succeeded"
     assert found.outcome(found.save("after.md", MULTI)).status == "succeeded"
     assert all(found.is_running(name) for name in (*STAGES, "dispatcher"))
-
-
-def installation_ready(found: Installation) -> None:
-    """Every process has compiled something."""
-    found.outcome(found.save("ready.md", MULTI))
 
 
 def assert_nothing_left(found: Installation) -> None:
