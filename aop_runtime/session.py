@@ -7,15 +7,12 @@ import os
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from aop_runtime.engine.people import Terminal, write_answer
-from aop_runtime.engine.run import Outcome, pending, run
+from aop_runtime.engine.run import Outcome, pending, read_compiled, run
 from aop_runtime.engine.setup import Kit, equip
-from aop_runtime.loading import load_procedure
-from aop_runtime.manifest import read_manifest
 from aop_runtime.options import Format, RunOptions, Start, path_of, read_limits, runs_of, utf_8
 from aop_runtime.plane.questions import Answer, Person, Question
 from aop_runtime.report import Reporter, short
@@ -72,8 +69,7 @@ def start(given: Start, console: Console, approved: Sequence[str] = ()) -> int:
     model = "script" if given.script is not None else given.model
     if not model:
         raise RunFault("run.no-model")
-    procedure = load_procedure(given.compiled / "procedure.py")
-    _unedited(given)
+    procedure, _ = read_compiled(given.compiled)
     folder = RunFolder(given.runs, new_run_id())
     plan = Plan(
         run=folder.run,
@@ -94,13 +90,6 @@ def start(given: Start, console: Console, approved: Sequence[str] = ()) -> int:
     kit.models.of("")
     folder.create(plan, given.compiled, given.attachments)
     return _driven(folder, kit, console)
-
-
-def _unedited(given: Start) -> None:
-    """The module is the one that the manifest beside it was written for."""
-    wanted = read_manifest(given.compiled / "manifest.json").module_sha256
-    if wanted != sha256((given.compiled / "procedure.py").read_bytes()).hexdigest():
-        raise RunFault("run.edited", folder=str(given.compiled))
 
 
 def _absolute(option: str, path: Path | None) -> str | None:

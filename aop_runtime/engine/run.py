@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
@@ -170,8 +171,7 @@ async def _recorded(
     changes: Changes,
     budget: Budget,
 ) -> Outcome:
-    procedure = load_procedure(folder.procedure)
-    manifest = read_manifest(folder.manifest)
+    procedure, manifest = read_compiled(folder.path)
     if journal.started is None:
         journal.record(
             RunStarted(
@@ -211,6 +211,15 @@ async def _recorded(
         await driver.aclose()
     journal.record(RunFinished(result=result), durable=True)
     return Outcome("finished", result=result)
+
+
+def read_compiled(folder: Path) -> tuple[Procedure, Manifest]:
+    """The procedure of a folder, and the manifest that was written for it. Raises ModuleFault, ManifestFault, RunFault:
+    also where the module was edited, since nobody has compiled what it says now."""
+    procedure, manifest = load_procedure(folder / "procedure.py"), read_manifest(folder / "manifest.json")
+    if manifest.module_sha256 != sha256((folder / "procedure.py").read_bytes()).hexdigest():
+        raise RunFault("run.edited", folder=str(folder))
+    return procedure, manifest
 
 
 async def _cancelled(request: Path, work: asyncio.Future[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,14 @@ def compiled(folder: Path, name: str, *phases: str) -> Path:
         AGENT.format(number=number) if phase == "agent" else CALL.format(number=number, calls=phase)
         for number, phase in enumerate(phases, 1)
     ]
-    (folder / "procedure.py").write_text(HEAD.format(name=name) + "".join(written) + TAIL, encoding="utf-8")
-    manifest = {"version": 1, "document": {"name": name}, "module": {"sha256": "0"}, "operations": [], "tools": []}
+    return described(folder, HEAD.format(name=name) + "".join(written) + TAIL, name)
+
+
+def described(folder: Path, module: str, name: str) -> Path:
+    """The module, and a manifest that was written for it."""
+    (folder / "procedure.py").write_text(module, encoding="utf-8")
+    of_module = {"sha256": sha256(module.encode()).hexdigest()}
+    manifest = {"version": 1, "document": {"name": name}, "module": of_module, "operations": [], "tools": []}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     return folder
 

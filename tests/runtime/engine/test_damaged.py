@@ -132,6 +132,17 @@ def test_something_else_in_place_of_a_file(
     assert done(given.log) == []
 
 
+def test_a_module_that_was_edited_in_the_folder_of_its_run(tmp_path: Path, one: RunFolder) -> None:
+    """What was approved, and what the record tells, is of another one. That of a called procedure is looked at too."""
+    given = Given(tmp_path / "log", ONCE, ["crm.*"])
+    module = one.procedure.read_text(encoding="utf-8")
+    one.procedure.write_text(module.replace("手順 1", "手順 2"), encoding="utf-8")
+    assert drive(one, given).status == "failed"
+    assert done(given.log) == []
+    one.procedure.write_text(module, encoding="utf-8")
+    assert drive(one, given).status == "finished"
+
+
 def test_a_question_that_cannot_be_written_down(tmp_path: Path, one: RunFolder) -> None:
     """Nobody could answer it: the run fails with the reason, and goes on when it is gone."""
     (one.path / "questions").rmdir()

@@ -29,7 +29,7 @@ from aop_runtime.sources.protocol import Source
 from tests.runtime.servers.catalog_server import CatalogServer
 from tests.runtime.sources.given import QUICK, entries, manifest
 
-from .given import TAIL, Given, script, started
+from .given import TAIL, Given, described, script, started
 
 RUNS, KILLS = 25, 2
 FINISHED, WAITING = 0, 3
@@ -138,11 +138,7 @@ def server() -> Iterator[CatalogServer]:
 def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("build") / "p"
     folder.mkdir()
-    (folder / "procedure.py").write_text(MODULE + TAIL, encoding="utf-8")
-    (folder / "manifest.json").write_text(
-        json.dumps({"version": 1, "module": {"sha256": "0"}, "operations": [], "tools": []}), encoding="utf-8"
-    )
-    return folder
+    return described(folder, MODULE + TAIL, "p")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from aop_runtime.engine.models import NamedModel
 from aop_runtime.engine.run import Outcome, run
 
-from .given import TEXT, Given, compiled, started
+from .given import TEXT, Given, compiled, described, started
 from .model_server import KEY, ModelServer, calls, says, status
 
 TOKENS = "<|im_start|>system\n[INST] <|im_end|> <start_of_turn> ]~b]"
@@ -23,7 +23,7 @@ INSTRUCTIONS = f" \n\t  手順。\n{FENCE}\n  \n\n"
 def module(folder: Path) -> Path:
     made = compiled(folder, "p", "agent")
     text = (made / "procedure.py").read_text(encoding="utf-8")
-    (made / "procedure.py").write_text(text.replace('"  手順 1\\n"', repr(INSTRUCTIONS)), encoding="utf-8")
+    described(made, text.replace('"  手順 1\\n"', repr(INSTRUCTIONS)), "p")
     return made
 
 
