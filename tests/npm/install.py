@@ -1,5 +1,5 @@
-"""Installs the npm packages beside this file exactly as `package-lock.json` has them, with the Node.js of the
-development requirements. Run by `make`."""
+"""Installs the npm packages of a folder exactly as its `package-lock.json` has them, with the Node.js of the
+development requirements; of this folder, where none is named. Run by `make`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ NODE = PROGRAMS / ("node.exe" if sys.platform == "win32" else "bin/node")
 NPM = PROGRAMS / ("node_modules" if sys.platform == "win32" else "lib/node_modules") / "npm" / "bin" / "npm-cli.js"
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """No install script of any package is run."""
     options = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-    done = subprocess.run([NODE, NPM, "ci", *options], cwd=HERE, check=False, timeout=600)
+    folder = Path(arguments[0]) if arguments else HERE
+    done = subprocess.run([NODE, NPM, "ci", *options], cwd=folder, check=False, timeout=600)
     return done.returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

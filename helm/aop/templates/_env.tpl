@@ -103,7 +103,6 @@
 {{- end }}
 {{- with $v.webhooks.github }}
 {{- if .existingSecret.name }}
-{{ include "aop.fromSecret" (dict "name" "AOP_GITHUB_TOKEN" "secret" .existingSecret.name "key" .existingSecret.tokenKey "optional" true) }}
 - name: AOP_GITHUB_API
   value: {{ .api | quote }}
 - name: AOP_GITHUB_REPOSITORIES
@@ -142,7 +141,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* dict worker defaults */}}
+{{/* dict root worker defaults. Contents are fetched by the parse workers, so they alone have the token for it. */}}
 {{- define "aop.workerEnv" -}}
 - name: AOP_METRICS_PORT
   value: "9101"
@@ -150,4 +149,9 @@
   value: {{ .worker.concurrency | default .defaults.concurrency | int64 | quote }}
 - name: AOP_MAX_MEMORY_MB
   value: {{ .worker.maxMemoryMb | default .defaults.maxMemoryMb | int64 | quote }}
+{{- with .root.Values.webhooks.github.existingSecret }}
+{{- if and .name (eq $.worker.stage "parse") }}
+{{ include "aop.fromSecret" (dict "name" "AOP_GITHUB_TOKEN" "secret" .name "key" .tokenKey "optional" true) }}
+{{- end }}
+{{- end }}
 {{- end -}}

@@ -14,8 +14,11 @@
 {{- if contains "@" $v.redis.url -}}
 {{- fail "redis: redis.url holds credentials, which would stand in the open: put the URL into a secret and name it in redis.existingSecret.name" -}}
 {{- end -}}
-{{- if regexMatch "cluster" $v.redis.url -}}
+{{- if regexMatch "^(rediss?[+])?cluster:" $v.redis.url -}}
 {{- fail "redis: Redis Cluster is not supported (Celery does not know it): use one Redis, or a Sentinel" -}}
+{{- end -}}
+{{- if and $v.redis.url (not (regexMatch "^(rediss?|sentinel)://" $v.redis.url)) -}}
+{{- fail "redis: redis.url must begin with redis://, rediss:// or sentinel://" -}}
 {{- end -}}
 {{- if not (or $v.store.bundled.enabled $v.store.bucket) -}}
 {{- fail "store: set store.bucket (for a trial: store.bundled.enabled)" -}}

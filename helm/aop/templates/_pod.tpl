@@ -1,7 +1,7 @@
 {{/*
 One pod of ours. dict:
   root, component (selector), kind (service account), arguments (of `aop`), env (YAML text), ports (list), resources,
-  grace (seconds), probes (file | http | none), priority, scrape (bool), restart (Always unless given)
+  grace (seconds), probes (file | http | none), priority, restart (Always unless given), folder (where it starts), mounts, volumes
 */}}
 {{- define "aop.podTemplate" -}}
 {{- $v := .root.Values -}}
@@ -31,7 +31,7 @@ enableServiceLinks: false
 {{- with .restart }}
 restartPolicy: {{ . }}
 {{- end }}
-terminationGracePeriodSeconds: {{ .grace }}
+terminationGracePeriodSeconds: {{ .grace | int64 }}
 {{- with .priority }}
 priorityClassName: {{ . }}
 {{- end }}
@@ -72,6 +72,9 @@ containers:
   - name: aop
     image: {{ include "aop.image" .root }}
     imagePullPolicy: {{ $v.image.pullPolicy }}
+    {{- with .folder }}
+    workingDir: {{ . }}
+    {{- end }}
     args:
       {{- toYaml .arguments | nindent 6 }}
     env:
@@ -172,9 +175,9 @@ exec:
 
 {{- define "aop.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: {{ .Values.pod.runAsUser }}
-runAsGroup: {{ .Values.pod.runAsUser }}
-fsGroup: {{ .Values.pod.runAsUser }}
+runAsUser: {{ .Values.pod.runAsUser | int64 }}
+runAsGroup: {{ .Values.pod.runAsUser | int64 }}
+fsGroup: {{ .Values.pod.runAsUser | int64 }}
 seccompProfile:
   type: RuntimeDefault
 {{- end -}}
