@@ -25,7 +25,7 @@ from workers.settings import Settings
 
 WAIT_S: Final = 40.0
 Found = TypeVar("Found")
-_START: Final = "import sys; from cli.commands.{0} import run; sys.exit(run({1}))"
+
 
 FAST: Final = {
     "AOP_QUIET_MS": "0",
@@ -61,10 +61,11 @@ class Installation:
         return self
 
     def start_one(self, name: str, **environment: str) -> None:
-        code = _START.format("dispatcher", "") if name == "dispatcher" else _START.format("worker", repr(name))
+        arguments = [name] if name == "dispatcher" else ["worker", name]
         with (self.folder / f"{name}.log").open("ab") as log:
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-c", code],
+                [sys.executable, "-m", "cli", *arguments],
+                cwd=Path(__file__).parents[3],
                 env={**os.environ, **self.environment, **environment},
                 stdout=log,
                 stderr=log,
