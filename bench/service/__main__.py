@@ -1,0 +1,215 @@
+"""Every measure of the service, from one run. Figures depend on the machine; the ratios do less."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+from urllib.request import urlopen
+
+from bench.compiling import document  # the same documents of 2 KB and five phases
+from bench.service.bare import DONE
+from bench.service.installation import Installation
+from pipeline.compiler import Compiler, Options
+from pipeline.generators.registry import default_registry
+from workers.app import make_app
+from workers.bulk.plan import Planner
+from workers.bulk.scope import Scope
+from workers.catalogs import Catalogs
+from workers.ledger.ledger import new_id
+from workers.ledger.recompiles import Recompiles
+from workers.ledger.records import STAGES, Message
+from workers.project import LedgerProject
+from workers.sending import sender
+
+THROUGH: Final = 1_000
+LIBRARY: Final = 10_000
+IDLE: Final = 50
+
+_LUA: Final = """
+local n = 0
+request = function()
+  n = n + 1
+  local body = "# 文書 " .. n .. "\\n\\n## フェーズ 1: 集める\\n\\n(使う道具: sandbox)\\n\\n集計します。\\n"
+  return wrk.format("PUT", "/v1/documents/bench/" .. (n % 500) .. ".md", {["Authorization"] = "Bearer TOKEN"}, body)
+end
+"""
+
+
+def main() -> None:
+    _saves()
+    _idle()
+    bare = _bare()
+    _through("file store", bare, s3=False)
+    _through("S3 (SeaweedFS)", bare, s3=True)
+    _bulk()
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="aop-bench-", ignore_cleanup_errors=True)
+
+
+def _saves() -> None:
+    wrk = shutil.which("wrk")
+    if wrk is None:
+        print("saves accepted: no wrk on this machine")
+        return
+    with _folder() as name, Installation(Path(name), AOP_QUIET_MS="60000", AOP_LONGEST_WAIT_MS="60000") as found:
+        found.start("server")
+        found.wait(lambda: _answers(found.url), "server")
+        script = Path(name) / "save.lua"
+        script.write_text(_LUA.replace("TOKEN", found.token()))
+        command = [wrk, "-t1", "-c16", "-d10s", "--latency", "-s", str(script), found.url]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        rate = re.search(r"Requests/sec:\s+([\d.]+)", text)
+        spread = dict(re.findall(r"(50|99)%\s+([\d.]+m?u?s)", text))
+        refused = re.search(r"Non-2xx.*", text)
+        print(
+            f"saves accepted over HTTP: {rate[1] if rate else '?'} a second, p50 {spread.get('50')}, "
+            f"p99 {spread.get('99')} (wrk, 16 connections{', ' + refused[0] if refused else ''})"
+        )
+
+
+def _answers(url: str) -> bool:
+    return _get(f"{url}/readyz")
+
+
+def _get(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=2):  # noqa: S310 - our own server
+            return True
+    except OSError:
+        return False
+
+
+def _idle() -> None:
+    with _folder() as name, Installation(Path(name)) as found:
+        found.start("dispatcher", *STAGES)
+        found.wait_for_workers()
+        took = [_one_save(found, number) for number in range(IDLE + 5)][5:]
+        print(
+            f"idle, save to published: median {statistics.median(took) * 1_000:.0f} ms, "
+            f"p95 {sorted(took)[int(len(took) * 0.95)] * 1_000:.0f} ms (no quiet time, {IDLE} saves)"
+        )
+        _memory(found)
+
+
+def _one_save(found: Installation, number: int) -> float:
+    before = found.ended()
+    begun = time.perf_counter()
+    found.intake.accept(f"idle/{number}.md", data=document(number).encode(), source="bench")
+    found.wait(lambda: found.ended() > before, "a save")
+    return time.perf_counter() - begun
+
+
+def _memory(found: Installation) -> None:
+    print("memory (PSS, with children), MB:", end="")
+    for name in ("dispatcher", *STAGES):
+        pid = found.supervisor.pid(name)
+        if pid is not None:
+            print(f" {name} {_pss(pid) / 1_024:.0f}", end="")
+    print(f" valkey {_pss(found.valkey_pid) / 1_024:.0f}")
+
+
+def _pss(pid: int) -> int:
+    """KiB of the process and its children: shared pages counted once among those who share them."""
+    total = 0
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    total += int(re.search(r"^Pss:\s+(\d+)", rollup, re.M)[1])  # type: ignore[index]  # the kernel's form
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        total += sum(_pss(int(child)) for child in children.read_text().split())
+    return total
+
+
+def _bare() -> float:
+    """Documents a second through four empty tasks."""
+    with _folder() as name, Installation(Path(name)) as found:
+        for stage in STAGES:
+            found.run(stage, ["-m", "bench.service.bare", stage])
+        send = sender(make_app(found.settings))
+        send(Message(new_id(), "parse", "interactive"), "")
+        found.wait(lambda: int(found.redis.get(DONE) or 0) >= 1, "bare workers")
+        cpu = _spent(found)
+        for _ in range(THROUGH):
+            send(Message(new_id(), "parse", "interactive"), "")
+        left = THROUGH - int(found.redis.get(DONE) or 0)
+        seconds = found.wait(lambda: int(found.redis.get(DONE) or 0) > THROUGH, "bare tasks", 300)
+        rate = left / seconds
+        used = sum((_spent(found)[stage] - cpu[stage]) * 1_000 / THROUGH for stage in STAGES)
+        print(
+            f"bare Celery, four empty tasks: {rate:.0f} documents a second (four workers of one process), "
+            f"processor time a document {used:.1f} ms"
+        )
+        return rate
+
+
+def _through(what: str, bare: float, *, s3: bool) -> None:
+    with _folder() as name, Installation(Path(name), s3=s3) as found:
+        found.start(*STAGES)
+        found.wait_for_workers()
+        for number in range(THROUGH):
+            found.intake.accept(f"through/{number}.md", data=document(number).encode(), source="bench")
+        cpu = _spent(found)
+        found.start("dispatcher")
+        found.wait(lambda: found.ended() >= 1, "the first document")
+        begun, at = time.perf_counter(), found.ended()
+        found.wait(lambda: found.ended() >= THROUGH, "documents", 600)
+        rate = (THROUGH - at) / (time.perf_counter() - begun)
+        used = {stage: (_spent(found)[stage] - cpu[stage]) * 1_000 / THROUGH for stage in STAGES}
+        print(
+            f"four stages, {what}: {rate:.0f} documents a second = {rate / bare:.2f} x bare; "
+            f"processor time a document, ms: {', '.join(f'{stage} {ms:.1f}' for stage, ms in used.items())}"
+        )
+
+
+def _spent(found: Installation) -> dict[str, float]:
+    """Processor seconds of each worker and its children."""
+    return {stage: _cpu(found.supervisor.pid(stage) or 0) for stage in STAGES}
+
+
+def _cpu(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    total = (int(fields[11]) + int(fields[12])) / 100
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        total += sum(_cpu(int(child)) for child in children.read_text().split())
+    return total
+
+
+def _bulk() -> None:
+    with _folder() as name, Installation(Path(name)) as found:
+        found.start("dispatcher", *STAGES)
+        found.wait_for_workers()
+        for number in range(LIBRARY):
+            found.intake.accept(f"library/{number}.md", data=document(number).encode(), source="bench")
+        found.wait(lambda: found.ended() >= LIBRARY, "the library", 1_200)
+        begun = time.perf_counter()
+        plan = _planner(found).plan(Scope(all=True), found.ledger.documents(), lambda _: True)
+        print(
+            f"bulk, {plan.total} documents unchanged: plan {time.perf_counter() - begun:.2f} s, "
+            f"{len(plan.documents)} run"
+        )
+        changed = [f"library/{number}.md" for number in range(0, LIBRARY, 100)]
+        recompiles = Recompiles(found.ledger, found.redis, found.settings.redis_prefix)
+        before = found.ended()
+        begun = time.perf_counter()
+        recompiles.begin("bench-token-0123456789", changed, json.dumps({"ids": changed}), plan.catalog, "bench")
+        found.wait(lambda: found.ended() >= before + len(changed), "recompiles", 300)
+        print(f"bulk, 1 % of {LIBRARY} again: {time.perf_counter() - begun:.2f} s")
+
+
+def _planner(found: Installation) -> Planner:
+    catalogs = Catalogs(found.store, found.redis, found.settings.redis_prefix)
+    digest = catalogs.current()
+    compiler = Compiler(catalogs.get(digest), found.store, default_registry().find(), Options())
+    recompiles = Recompiles(found.ledger, found.redis, found.settings.redis_prefix)
+    return Planner(found.archive, recompiles, compiler, digest, LedgerProject(found.ledger))
+
+
+if __name__ == "__main__":
+    main()
