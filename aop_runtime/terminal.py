@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
+import termios
 from typing import Final
 
 _LINE: Final = 65_536
@@ -29,11 +31,17 @@ class Output:
             self._closed = True
 
     async def ask(self, prompt: str) -> str:
-        """A line from standard input, a terminal; "" at its end. Cancelled at once, which a thread would not be."""
-        self._write(prompt)
+        """A line from standard input, a terminal; "" at its end. Cancelled at once, which a thread would not be.
+
+        What was typed before the prompt is dropped: nobody may approve what they have not seen.
+        """
         loop = asyncio.get_running_loop()
         line: asyncio.Future[str] = loop.create_future()
         descriptor = sys.stdin.fileno()
+        if os.isatty(descriptor):
+            with contextlib.suppress(termios.error):
+                termios.tcflush(descriptor, termios.TCIFLUSH)
+        self._write(prompt)
 
         def ready() -> None:
             if not line.done():

@@ -58,10 +58,14 @@ class Session:
 
     def until(self, text: str) -> None:
         """Reads on until `text` is shown, within half a minute."""
+        self.times(text, 1)
+
+    def times(self, text: str, count: int) -> None:
+        """Reads on until `text` is shown so often, within half a minute."""
         deadline = time.monotonic() + 30
-        while text not in self.shown and time.monotonic() < deadline:
+        while self.shown.count(text) < count and time.monotonic() < deadline:
             self._read()
-        assert text in self.shown, self.shown
+        assert self.shown.count(text) >= count, self.shown
 
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
@@ -100,11 +104,25 @@ def answers(here: Path) -> list[str]:
 def test_a_person_answers_where_the_run_is(here: Path) -> None:
     """By the number of a choice; an answer that is none leaves the run waiting for a better one."""
     with Session("run", "ask.md", "--script", "script.yaml") as session:
-        session.until("2) やめる")
+        session.until("あとで")
         session.type("1\n")
         assert session.status() == 0
         assert "聞いた" in session.shown
     assert answers(here) == ["進める"]
+
+
+def test_what_is_typed_ahead_answers_nothing(here: Path) -> None:
+    """An Enter too many must not approve what nobody has seen yet; what is typed after it was asked counts."""
+    asked = "    - calls: [{tool: ask_person, arguments: {question: 消してよいですか, choices: [消す, 残す]}}]\n"
+    text = SCRIPT.replace("    - say:", f"{asked}    - say:")
+    (here / "script.yaml").write_text(text, encoding="utf-8")
+    with Session("run", "ask.md", "--script", "script.yaml") as session:
+        session.until("あとで")
+        session.type("1\n1\n1\n")
+        session.times("あとで", 2)
+        session.type("2\n")
+        assert session.status() == 0
+    assert answers(here) == ["進める", "残す"]
 
 
 def test_without_an_answer_it_waits_and_says_how_to_go_on(here: Path) -> None:
@@ -124,7 +142,7 @@ def test_without_an_answer_it_waits_and_says_how_to_go_on(here: Path) -> None:
 def test_it_ends_at_once_while_it_asks(here: Path, sent: str | signal.Signals, status: int) -> None:
     """By Ctrl-C and by SIGTERM, saying how to go on; the question is asked again then."""
     with Session("run", "ask.md", "--script", "script.yaml") as session:
-        session.until("2) やめる")
+        session.until("あとで")
         if isinstance(sent, str):
             session.process.send_signal(signal.SIGINT)  # what a terminal sends to its foreground process
         else:
@@ -134,7 +152,7 @@ def test_it_ends_at_once_while_it_asks(here: Path, sent: str | signal.Signals, s
         assert "Traceback" not in session.shown
     assert found is not None
     with Session(*found[1].split()) as session:
-        session.until("2) やめる")
+        session.until("あとで")
         session.type("2\n")
         assert session.status() == 0
     assert answers(here) == ["やめる"]
