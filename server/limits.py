@@ -44,7 +44,9 @@ def _head_fault(scope: Scope) -> ApiError | None:
 
 async def read_body(request: Request, most: int) -> bytes:
     """All of the body. Raises ApiError: 413 as soon as it is known to be larger than `most` bytes, which may be before
-    its first byte; 408 where it comes too slowly; 400 where it ends early."""
+    its first byte; 408 where it comes too slowly; 415 where it is packed: its size would say nothing."""
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise ApiError("invalid_input", "encoding", status=415, headers={"connection": "close"})
     declared = request.headers.get("content-length")
     if declared is not None and int(declared) > most:  # the HTTP parser lets digits pass only
         raise too_large(most)

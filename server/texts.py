@@ -25,6 +25,10 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "ヘッダが大きすぎます。合わせて {limit} バイトまでです。",
         "the headers are too large: at most {limit} bytes together",
     ),
+    "encoding": (
+        "圧縮した本文は受け付けません。Content-Encoding なしで送ってください。",
+        "packed bodies are not accepted: send it without Content-Encoding",
+    ),
     "too-slow": (
         "本文が {limit} 秒以内に届きませんでした。送り直してください。",
         "the body did not arrive within {limit} s; send it again",

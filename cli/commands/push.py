@@ -26,7 +26,7 @@ from pipeline.document.source import Source, read_source
 from workers.identifiers import InvalidDocumentId, check_document_id
 
 _ENDED: Final = frozenset({"succeeded", "failed", "superseded", "dead"})
-_STAGES: Final = frozenset({"claimed", "begun", "attempt-failed", "lease-expired"})
+_STAGES: Final = frozenset({"claimed", "begun", "handed-back", "attempt-failed", "lease-expired"})
 
 
 def run(

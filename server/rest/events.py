@@ -56,6 +56,8 @@ async def job_events(service: Service, request: Request, token: Token, job: Job)
         raise ApiError("invalid_input", "field", details={"path": path}, path=path, detail="MS-N")
     if job.state in ENDED and not await service.run(_events, job.id, after):
         return Response(status_code=204)
+    if request.method == "HEAD":
+        return Response(media_type=EventStream.media_type)
     own = _open[(id(service), token.id)]
     if own >= MOST_OF_A_TOKEN or sum(_open.values()) >= MOST:
         raise ApiError("rate_limited", "streams", headers={"retry-after": "5"}, limit=MOST_OF_A_TOKEN)

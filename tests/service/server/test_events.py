@@ -81,6 +81,13 @@ def test_resuming(running: Running, document: str) -> None:
     assert problem(wrong)[2] == {"path": "header.Last-Event-ID"}
 
 
+def test_head(running: Running, document: str) -> None:
+    """Asks what there would be, and waits for nothing."""
+    client = running.as_token()
+    answer = client.head(f"/v1/jobs/{saved(running, client, document)}/events")
+    assert (answer.status_code, answer.headers["content-type"].split(";")[0]) == (200, "text/event-stream")
+
+
 def test_keep_alives(running: Running, document: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing happens the connection is kept; a token that was revoked meanwhile ends it."""
     monkeypatch.setattr(server.rest.events, "KEEP_ALIVE_S", 0.1)

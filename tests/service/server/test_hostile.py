@@ -247,6 +247,7 @@ def test_no_secret_in_errors_or_logs(
         lines.append(str(mask(None, "", line)))
         raise structlog.DropEvent
 
+    before = structlog.get_config()
     structlog.configure(processors=[structlog.processors.format_exc_info, kept])
     caplog.set_level(logging.DEBUG)
     token = running.token()
@@ -268,7 +269,7 @@ def test_no_secret_in_errors_or_logs(
     assert problem(failed)[:2] == (500, "internal")
     assert problem(failed)[2]["request_id"] == failed.headers["x-request-id"]
     answers.append(failed.text)
-    structlog.reset_defaults()
+    structlog.configure(**before)
     told = "".join((*answers, *lines))
     assert "a bug that shows" in "".join(lines), "the log has the cause"
     for secret in (token, token.split("_", 2)[2], WEBHOOK_SECRET, headers["webhook-signature"]):

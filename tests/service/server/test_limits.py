@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 import threading
 import time
@@ -18,6 +19,7 @@ import server.limits
 import server.serve
 import server.service
 from server.language import preferred
+from workers.local.servers import free_ports
 
 from .conftest import settings_of
 from .running import Running, as_body, problem, saved_event, signed, text
@@ -44,6 +46,13 @@ def test_a_body_is_refused_unread(running: Running) -> None:
             connection.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n".encode())
             answer = connection.recv(65_536)
             assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+def test_packed_bodies(running: Running, document: str) -> None:
+    """A few bytes may become gigabytes: they are not unpacked, and not taken for a document either."""
+    packed = gzip.compress(b"#" * 1_000_000)
+    client = running.as_token(**{"content-encoding": "gzip"})
+    assert problem(client.put(f"/v1/documents/{document}", content=packed))[:2] == (415, "invalid_input")
 
 
 def test_an_event_with_too_large_a_document(running: Running, document: str) -> None:
@@ -117,7 +126,7 @@ def test_two_requests_on_one_connection(running: Running, monkeypatch: pytest.Mo
 
 def test_without_redis(tmp_path: Path) -> None:
     """503 with Retry-After, nothing accepted; and it comes back by itself. Health goes on, readiness says what."""
-    with ValkeyServer(save="", appendonly="no") as valkey:
+    with ValkeyServer(free_ports(1)[0], save="", appendonly="no") as valkey:
         running = Running(settings_of(valkey, tmp_path))
         client = running.as_token()
         assert running.client.get("/readyz").status_code == 200
@@ -139,7 +148,7 @@ def test_without_redis(tmp_path: Path) -> None:
 def test_a_redis_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many wait: the server keeps a bounded number of threads, gives up in time, and goes on afterwards."""
     monkeypatch.setattr(server.service, "WORK_S", 0.5)
-    with ValkeyServer(save="", appendonly="no") as valkey:
+    with ValkeyServer(free_ports(1)[0], save="", appendonly="no") as valkey:
         running = Running(settings_of(valkey, tmp_path))
         client = running.as_token()
         assert client.get("/v1/documents").status_code == 200
