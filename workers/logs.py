@@ -6,13 +6,16 @@ whatever looks like one of our tokens.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
+import threading
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote
 
 import structlog
 from pydantic import SecretStr
@@ -21,6 +24,8 @@ from workers.settings import Settings
 
 MASK: Final = "***"
 _TOKEN: Final = re.compile(r"\baop_[A-Za-z0-9]{4,}_[A-Za-z0-9_-]{16,}|\bwhsec_[A-Za-z0-9+/=]{16,}")
+_CREDENTIALS: Final = re.compile(r"(?<=://)[^\s/@\"'?#]+@")
+"""Whoever they belong to."""
 _AUTHORIZATION: Final = re.compile(r"(?i)\b(authorization|x-api-token|webhook-signature)(['\"]?\s*[:=]\s*)(\S+ )?\S+")
 
 _Line = MutableMapping[str, Any]
@@ -37,10 +42,13 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
                 found.add(part.get_secret_value())
     url = settings.redis_url.get_secret_value()
     found.discard(url)
-    password = url.partition("://")[2].rpartition("@")[0].partition(":")[2] or urlsplit(url).password
-    if password:
-        found |= {password, unquote(password)}
-    return tuple(sorted((text for text in found if text), key=len, reverse=True))
+    place, _, query = url.partition("://")[2].partition("?")
+    found.add(unquote(place.rpartition("@")[0].partition(":")[2]))
+    found.update(value for name, value in parse_qsl(query) if name == "password")
+    found.discard("")
+    # As they stand in a URL, and as Python and JSON would write them.
+    found |= {form for text in found for form in (quote(text, safe=""), repr(text)[1:-1], json.dumps(text)[1:-1])}
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 class Masking:
@@ -57,7 +65,8 @@ class Masking:
     def text(self, text: str) -> str:
         if self._known is not None:
             text = self._known.sub(MASK, text)
-        return _AUTHORIZATION.sub(rf"\1\2{MASK}", _TOKEN.sub(MASK, text))
+        text = _CREDENTIALS.sub(f"{MASK}@", _TOKEN.sub(MASK, text))
+        return _AUTHORIZATION.sub(rf"\1\2{MASK}", text)
 
     def _masked(self, value: object, depth: int = 0) -> object:
         if isinstance(value, str):
@@ -118,6 +127,22 @@ def configure(settings: Settings, process: str) -> None:
     root.setLevel(settings.log_level.upper())
     for name, level in _QUIET.items():
         logging.getLogger(name).setLevel(max(level, root.level))
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _last_words
+    threading.excepthook = _last_words_of_thread
+
+
+def _last_words(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What nobody caught becomes a line like any other, instead of a bare traceback."""
+    if issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+        return
+    logging.getLogger(__name__).critical("uncaught: this is a bug of aop", exc_info=(kind, error, trace))
+
+
+def _last_words_of_thread(arguments: threading.ExceptHookArgs) -> None:
+    if arguments.exc_value is not None:
+        _last_words(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
 
 
 _QUIET: Final = {

@@ -6,6 +6,7 @@ they print as stars wherever a setting is printed.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from pipeline.diagnostics.lang import Lang
 from workers.settings_texts import problem
 
 MIN_SECRET_CHARACTERS: Final = 16
+_BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/|$)")
 
 Milliseconds = Annotated[int, Field(ge=0, le=86_400_000)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -134,12 +136,15 @@ class Settings(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def _redis(cls, value: SecretStr) -> SecretStr:
-        parts = urlsplit(value.get_secret_value().split(",", maxsplit=1)[0])
-        if parts.scheme in ("redis+cluster", "rediss+cluster", "cluster"):
+        url = value.get_secret_value()
+        scheme = url.partition("://")[0]
+        if scheme in ("redis+cluster", "rediss+cluster", "cluster"):
             # Celery's transport does not know a cluster, and the ledger's scripts name their keys themselves.
             raise ValueError("redis-cluster")
-        if parts.scheme not in ("redis", "rediss", "unix", "sentinel"):
+        if scheme not in ("redis", "rediss", "unix", "sentinel"):
             raise ValueError("redis-scheme")
+        if not _names_redis(url):
+            raise ValueError("redis-url")
         return value
 
     @field_validator("store")
@@ -148,14 +153,14 @@ class Settings(BaseSettings):
         scheme, found, place = value.partition(":")
         if scheme not in ("file", "s3") or not found or not place.strip("/"):
             raise ValueError("store-scheme")
-        if scheme == "s3" and not value.startswith("s3://"):
+        if scheme == "s3" and not _BUCKET.match(value):
             raise ValueError("store-scheme")
         return value
 
     @field_validator("github_api", "s3_endpoint", "public_url", "otlp_endpoint")
     @classmethod
     def _url(cls, value: str | None) -> str | None:
-        if value is not None and urlsplit(value).scheme not in ("http", "https"):
+        if value is not None and not _is_web_address(value):
             raise ValueError("url")
         return value
 
@@ -173,6 +178,32 @@ class Settings(BaseSettings):
         if self.s3_kms_key is not None and self.s3_encryption != "aws:kms":
             raise ValueError("key-without-kms")
         return self
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _names_redis(url: str) -> bool:
+    """Whether the URL, of a known scheme, says where Redis is."""
+    scheme, _, rest = url.partition("://")
+    try:
+        if scheme == "unix":
+            return urlsplit(url).path not in ("", "/")
+        if scheme == "sentinel":
+            hosts, _, path = rest.rpartition("@")[2].partition("/")
+            name, _, database = path.partition("/")
+            parts = [urlsplit(f"//{host}") for host in hosts.split(",")]
+            named = all(part.hostname and part.port != 0 for part in parts)
+            return named and bool(name) and (database or "0").isdecimal()
+        parts = [urlsplit(url)]
+        return bool(parts[0].hostname) and parts[0].port != 0 and (parts[0].path.strip("/") or "0").isdecimal()
+    except ValueError:
+        return False
 
 
 _OF_SEVERAL: Final = {

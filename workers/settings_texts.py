@@ -19,6 +19,11 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "redis://、rediss://、unix://、sentinel:// のいずれかで始まる URL を書いてください。",
         "write a URL that begins with redis://, rediss://, unix:// or sentinel://",
     ),
+    "redis-url": (
+        "URL が読めません。redis://[:パスワード@]ホスト[:ポート][/番号] か"
+        "sentinel://ホスト[:ポート]/名前 の形で書いてください。",
+        "the URL cannot be read: write redis://[:PASSWORD@]HOST[:PORT][/DB], or sentinel://HOST[:PORT]/NAME",
+    ),
     "store-scheme": (
         "`file:フォルダ` か `s3://バケット/接頭辞` の形で書いてください。",
         "write `file:FOLDER` or `s3://BUCKET/PREFIX`",

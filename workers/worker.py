@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 import time
@@ -106,12 +105,10 @@ class Watch:
         return waits or time.monotonic() - self._turned < _HANGS_S
 
     def _compact(self) -> None:
-        own, pool = self._own_metrics, getattr(self.worker, "pool", None)
-        if own is None or pool is None or time.monotonic() - self._compacted < _COMPACT_S:
+        if self._own_metrics is None or time.monotonic() - self._compacted < _COMPACT_S:
             return
         self._compacted = time.monotonic()
-        processes = getattr(getattr(pool, "_pool", None), "_pool", ())
-        metrics_folder.compact(own, [os.getpid(), *(process.pid for process in processes)])
+        metrics_folder.compact(self._own_metrics)
 
 
 def load_code() -> None:

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from cli import streams
 from cli.exits import OK
 from cli.service import load_settings
-from workers.logs import MASK
+from workers.logs import MASK, Masking
 from workers.settings import Settings
 
 
@@ -40,13 +40,17 @@ def rows(settings: Settings) -> list[tuple[str, object, bool]]:
 def _masked(name: str, value: object) -> object:
     if name == "redis_url" and isinstance(value, SecretStr):
         scheme, _, rest = value.get_secret_value().partition("://")
-        credentials, at, place = rest.rpartition("@")
-        return f"{scheme}://{MASK}@{place}" if at and credentials else f"{scheme}://{rest}"
+        rest, has_query, _ = rest.partition("?")
+        credentials, _, place = rest.rpartition("@")
+        # redis-py takes a password among the options, too.
+        return f"{scheme}://{f'{MASK}@' if credentials else ''}{place}{f'?{MASK}' if has_query else ''}"
     if isinstance(value, SecretStr):
         return MASK
+    if isinstance(value, str):
+        return Masking(()).text(value)
     if isinstance(value, tuple):
         return [_masked("", part) for part in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
 def _text(value: object) -> str:

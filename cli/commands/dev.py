@@ -143,7 +143,7 @@ def _only_one(state: Path) -> IO[str]:
 def _servers(options: Dev, resources: ExitStack) -> dict[str, str]:
     """Started; the settings of all processes. Raises ServerNotStarted."""
     state = options.state.absolute()
-    valkey = resources.enter_context(Valkey(state / "redis"))
+    valkey = resources.enter_context(Valkey(state / "redis", bound=True))
     (exporter,) = free_ports(1)
     environment = {
         "AOP_REDIS_URL": valkey.url,
@@ -156,7 +156,7 @@ def _servers(options: Dev, resources: ExitStack) -> dict[str, str]:
         "AOP_WEBHOOK_SECRETS": _kept(state / "webhook-secret", lambda: f"whsec_{secrets.token_hex(16)}"),
     }
     if options.s3:
-        weed = resources.enter_context(SeaweedFS(state / "s3"))
+        weed = resources.enter_context(SeaweedFS(state / "s3", bound=True))
         client = boto3.client(
             "s3",
             endpoint_url=weed.endpoint,

@@ -13,20 +13,22 @@ import time
 from pathlib import Path
 from typing import Final, Self
 
-from workers.local.servers import HOST, ServerNotStarted, free_ports, kill_group, stop_group
+from workers.local.servers import HOST, ServerNotStarted, die_with_parent, free_ports, kill_group, stop_group
 
 _START_S: Final = 60.0
 
 
 class SeaweedFS:
-    """`folder`: where it keeps its data, configuration and log.
+    """`folder`: where it keeps its data, configuration and log. `bound`: it ends with the thread that starts it, also
+    when that is killed.
 
     Listens on the loopback interface only, on ports that were free; takes requests signed with `access_key` and
     `secret_key` only, and makes no bucket by itself.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, bound: bool = False) -> None:
         self._folder = folder
+        self._bound = bound
         self._process: subprocess.Popen[bytes] | None = None
         self.access_key = secrets.token_hex(8)
         self.secret_key = secrets.token_hex(16)
@@ -55,6 +57,7 @@ class SeaweedFS:
                 stderr=output,
                 cwd=self._folder,
                 start_new_session=True,
+                preexec_fn=die_with_parent if self._bound else None,  # noqa: PLW1509 - one system call
                 env={"PATH": os.environ.get("PATH", ""), "HOME": str(self._folder), "TMPDIR": str(self._folder)},
             )
         end = time.monotonic() + _START_S

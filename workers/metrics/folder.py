@@ -1,16 +1,20 @@
 """The files in which a worker's or server's processes share their counters (prometheus-client's multiprocess mode).
 
 `AOP_METRICS_FOLDER` holds one folder for each group of processes: a parent and its children. The group empties it when
-it starts. A child's files stay when it ends, since its counts still count; `compact` puts those of the dead together,
-so that a child that is killed every second does not fill the disk.
+it starts, so two of one group need folders of their own. A child's files stay when it ends, since its counts still
+count; `compact` puts those of the dead together, so that a child that is killed every second does not fill the disk.
 """
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import struct
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +25,10 @@ if TYPE_CHECKING:
 _VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"
 _DEAD: Final = 0
 """In place of a process's number: that of all dead ones."""
+_LOCK: Final = "lock"
+_KINDS: Final = ("counter", "histogram", "summary")
+_DAMAGE: Final = (OSError, struct.error, RuntimeError, ValueError)
+"""What prometheus-client raises for a file that is not whole, or has gone."""
 
 
 def use(folder: Path | None, group: str) -> Path | None:
@@ -36,32 +44,23 @@ def use(folder: Path | None, group: str) -> Path | None:
     own.mkdir(parents=True, exist_ok=True)
     for path in own.glob("*.db"):
         path.unlink(missing_ok=True)
+    (own / _LOCK).touch()
     os.environ[_VARIABLE] = str(own)
     return own
 
 
-def mark_dead(pid: int) -> None:
-    """A child of this process has ended."""
-    folder = os.environ.get(_VARIABLE)
-    if folder is not None:
-        from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415 - see `use`
+def compact(folder: Path) -> int:
+    """Put the counts of processes that have ended into one file a kind. How many files went.
 
-        mark_process_dead(pid, folder)
-
-
-def compact(folder: Path, alive: Iterable[int]) -> int:
-    """Put the counts of all but the `alive` processes into one file a kind. How many files went.
-
-    For the parent only: nobody else writes the dead's files. A scrape in between may see a count twice or not at all,
-    which Prometheus takes for a restart.
+    For the parent only, whose children wrote them. Whoever reads the folder meanwhile waits.
     """
     from prometheus_client.mmap_dict import MmapedDict  # noqa: PLC0415 - see `use`
 
-    living = {str(pid) for pid in alive}
     gone: dict[str, list[Path]] = defaultdict(list)
     for path in folder.glob("*.db"):
         kind, _, pid = path.stem.rpartition("_")
-        if kind in ("counter", "histogram", "summary") and pid not in living:
+        # The files were listed first: a child that starts now is not among them.
+        if kind in _KINDS and pid.isdecimal() and not _runs(int(pid)):
             gone[kind].append(path)
     count = 0
     for kind, paths in gone.items():
@@ -70,7 +69,7 @@ def compact(folder: Path, alive: Iterable[int]) -> int:
             continue
         totals: dict[str, float] = defaultdict(float)
         for path in paths:
-            for key, value, _, _ in MmapedDict.read_all_values_from_file(str(path)):
+            for key, value in _values(path):
                 totals[key] += value
         fresh = folder / f"{kind}_{_DEAD}.db.new"
         fresh.unlink(missing_ok=True)
@@ -78,12 +77,44 @@ def compact(folder: Path, alive: Iterable[int]) -> int:
         for key, value in totals.items():
             values.write_value(key, value, 0.0)
         values.close()
-        fresh.replace(own)
-        for path in paths:
-            if path != own:
-                path.unlink(missing_ok=True)
-                count += 1
+        with _alone(folder, fcntl.LOCK_EX):
+            fresh.replace(own)
+            for path in paths:
+                if path != own:
+                    path.unlink(missing_ok=True)
+                    count += 1
     return count
+
+
+def _runs(pid: int) -> bool:
+    if pid == _DEAD:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _values(path: Path) -> Iterator[tuple[str, float]]:
+    """As far as the file can be read: its process may have been killed in the middle of a write."""
+    from prometheus_client.mmap_dict import MmapedDict  # noqa: PLC0415 - see `use`
+
+    try:
+        for key, value, _, _ in MmapedDict.read_all_values_from_file(str(path)):
+            yield key, value
+    except _DAMAGE:
+        return
+
+
+@contextmanager
+def _alone(folder: Path, how: int) -> Iterator[None]:
+    """A count that is moved is neither seen twice nor missed. Raises OSError."""
+    with (folder / _LOCK).open("rb") as lock:
+        fcntl.flock(lock, how)
+        yield
 
 
 class GroupCollector:
@@ -100,9 +131,31 @@ class GroupCollector:
     def collect(self) -> Iterable[Metric]:
         from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415 - see `use`
 
-        files = [str(path) for path in self._folder.glob(f"{self._groups}/*.db")]
-        found: Iterable[Metric] = MultiProcessCollector.merge(files)
-        return found
+        with ExitStack() as locks:
+            for group in sorted(self._folder.glob(self._groups)):
+                if (group / _LOCK).exists():
+                    locks.enter_context(_alone(group, fcntl.LOCK_SH))
+            files = sorted(self._folder.glob(f"{self._groups}/*.db"))
+            try:
+                return _merged(MultiProcessCollector.merge, files)
+            except _DAMAGE:
+                # One that has just been made, or whose process was killed as it wrote: without it.
+                return _merged(MultiProcessCollector.merge, [path for path in files if _is_whole(path)])
+
+
+def _merged(merge: Callable[[list[str]], Iterable[Metric]], files: Iterable[Path]) -> Iterable[Metric]:
+    return list(merge([str(path) for path in files]))
+
+
+def _is_whole(path: Path) -> bool:
+    from prometheus_client.mmap_dict import MmapedDict  # noqa: PLC0415 - see `use`
+
+    try:
+        for key, _, _, _ in MmapedDict.read_all_values_from_file(str(path)):
+            json.loads(key)
+    except _DAMAGE:
+        return False
+    return True
 
 
 def registry_of(own: Path | None) -> CollectorRegistry:
