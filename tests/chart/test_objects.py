@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.chart.rendering import CHART, VALUE_FILES, Object, helm, identity, rendered, template, text_of
+from tests.chart.rendering import CHART, VALUE_FILES, Object, helm, identity, render, rendered, text_of
 
 pytestmark = pytest.mark.chart
 
@@ -120,8 +120,8 @@ def test_changed_settings_roll_the_pods() -> None:
     def sums(values: str) -> dict[str, str]:
         return {
             identity(found): found["spec"]["template"]["metadata"]["annotations"]["checksum/settings"]
-            for found in yaml.safe_load_all(template(values))
-            if found and found["kind"] == "Deployment"
+            for found in render(values)
+            if found["kind"] == "Deployment"
         }
 
     before = sums(text_of("minimal"))
@@ -138,8 +138,8 @@ def test_a_changed_catalog_rolls_the_pods() -> None:
     def sums(values: str) -> set[str]:
         return {
             found["spec"]["template"]["metadata"]["annotations"]["checksum/catalog"]
-            for found in yaml.safe_load_all(template(values))
-            if found and found["kind"] == "Deployment"
+            for found in render(values)
+            if found["kind"] == "Deployment"
         }
 
     assert sums(base).isdisjoint(sums(base.replace("tools: []", "tools: [ ]")))
