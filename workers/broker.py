@@ -11,10 +11,11 @@ import binascii
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, cast
 
 from kombu.transport.redis import Channel, SentinelChannel, SentinelTransport, Transport
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from redis import ConnectionPool, Redis
 
 from workers.ledger.records import STAGES
 from workers.logs import get_logger
@@ -132,7 +133,18 @@ def refuse(fault: Fault, queue: str, problem: str) -> None:
 
 
 class _CheckedChannel:
-    """Mixed into kombu's: what cannot even be decoded is dropped."""
+    """Mixed into kombu's: what cannot even be decoded is dropped; and one client serves all messages, where kombu makes
+    a new one for each, which takes longer than sending it."""
+
+    pool: ConnectionPool
+    _kept: Redis | None = None
+
+    def _create_client(self, asynchronous: bool = False) -> Redis:
+        if asynchronous:  # of a channel's own reading connection, of which it makes one
+            return cast("Redis", super()._create_client(asynchronous=True))  # type: ignore[misc]  # see above
+        if self._kept is None or self._kept.connection_pool is not self.pool:  # after a fork it has another pool
+            self._kept = cast("Redis", super()._create_client())  # type: ignore[misc]  # see above
+        return self._kept
 
     def _brpop_read(self, **options: object) -> object:
         try:

@@ -1,7 +1,7 @@
-"""What one worker hands to the next: a blob in the store, and a note in the ledger that names it.
+"""What one worker hands to the next: a note in the ledger and, where it would be long, a blob in the store.
 
-The blob carries all that the next stage needs, the document's text included: over a network one object costs as much as
-its parse. Nothing in it is believed: what is lost or damaged is made again from the save.
+A blob carries all that the next stage needs, the document's text included: over a network one object costs as much as
+its parse. Nothing of it is believed: what is lost or damaged is made again from the save.
 
     aop-handoff 1 LENGTH-OF-REPORTS LENGTH-OF-TEXT \\n
     the reports of the stages so far, JSON \\n the text \\n what `Compiler.advance` handed out
@@ -9,12 +9,14 @@ its parse. Nothing in it is believed: what is lost or damaged is made again from
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple, cast, get_args
+from typing import Annotated, Final, NamedTuple, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.incremental.report import Outcome, Reason, Stage, StageReport
 from workers.ledger.records import STAGES, Job, LedgerCorrupt
@@ -24,13 +26,18 @@ from workers.records import Digest, MaybeDigest
 _HEAD: Final = re.compile(rb"aop-handoff 1 ([0-9]{1,10}) ([0-9]{1,10})\n")
 
 
+MOST_INLINE: Final = 2_048
+"""Bytes: what is no longer stands in the note itself, without the text. Redis keeps it for as long as the job."""
+
+
 class Note(BaseModel):
-    """In the ledger. `handed`: the blob's digest; `catalog`: with which the job is compiled, from start to end; `text`:
-    the document's blob. Another version may write more."""
+    """In the ledger. `inline`: what is handed on, in base64, or `handed`: the digest of its blob. `catalog`: with which
+    the job is compiled, from start to end; `text`: the document's blob. Another version may write more."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
     handed: MaybeDigest = ""
+    inline: Annotated[str, Field(max_length=MOST_INLINE * 4 // 3 + 4)] = ""
     catalog: Digest
     text: Digest
 
@@ -60,6 +67,21 @@ def pack(handed: Handed) -> bytes:
     reports = json.dumps([[r.stage, r.phase, r.outcome, r.reason] for r in handed.reports]).encode("ascii")
     head = b"aop-handoff 1 %d %d\n" % (len(reports), len(handed.text))
     return b"".join((head, reports, b"\n", handed.text, b"\n", handed.advance or b""))
+
+
+def inline(handed: Handed) -> str:
+    """For a note, without the text; "" where it would be too long."""
+    packed = pack(handed._replace(text=b""))
+    return base64.b64encode(packed).decode("ascii") if len(packed) <= MOST_INLINE else ""
+
+
+def from_inline(note: Note, text: bytes) -> Handed | None:
+    """None: it is not what `inline` wrote."""
+    try:
+        found = unpack(base64.b64decode(note.inline, validate=True))
+    except binascii.Error:
+        return None
+    return None if found is None else found._replace(text=text)
 
 
 def unpack(data: bytes) -> Handed | None:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Final, Protocol
 
 from redis.exceptions import RedisError
@@ -17,6 +16,8 @@ from workers.logs import get_logger
 
 BEATS_A_LEASE: Final = 3
 LOOK_S: Final = 0.1
+IDLE_S: Final = 2.0
+"""Without a job for so long the thread waits to be woken."""
 
 _log = get_logger(__name__)
 
@@ -36,6 +37,7 @@ class Held:
 
     def __init__(self, lease: Lease) -> None:
         self.lease = lease
+        self.since = time.monotonic()
         self.beat: Beat = "held"
 
 
@@ -46,8 +48,9 @@ class Heart:
         self._ledger = ledger
         self._guard = guard
         self._held: Held | None = None
-        self._changed = threading.Condition()
+        self._woken = threading.Event()
         self._thread: threading.Thread | None = None
+        self._idle = True
         self._closed = False
 
     @contextmanager
@@ -55,50 +58,54 @@ class Heart:
         held = Held(lease)
         if self._guard is not None:
             self._guard.begin()
-        with self._changed:
-            self._held = held
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
-                self._thread.start()
-            self._changed.notify()
+        self._held = held
+        if self._idle:
+            self._wake()
         try:
             yield held
         finally:
-            with self._changed:
-                self._held = None
-                self._changed.notify()
+            self._held = None
             if self._guard is not None:
                 self._guard.end()
 
     def close(self) -> None:
         """The thread ends. No job runs."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
+        self._closed = True
+        self._woken.set()
+
+    def _wake(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+            self._thread.start()
+        self._woken.set()
 
     def _run(self) -> None:
         interval = self._ledger.timing.lease / 1_000 / BEATS_A_LEASE
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._held is not None)
-                held = self._held
+        watched, beaten, looked = None, 0.0, time.monotonic()
+        while not self._closed:
+            time.sleep(min(LOOK_S, interval))
+            now, held = time.monotonic(), self._held
             if held is None:
-                return
-            # The short ones, nearly all, are over before the first look.
-            beaten = time.monotonic()
-            while not self._ended(held, min(LOOK_S, interval)):
-                if self._guard is not None:
-                    self._guard.look()
-                if time.monotonic() - beaten >= interval:
-                    beaten = time.monotonic()
-                    self._beat(held)
+                if now - looked > IDLE_S:
+                    self._sleep()
+                continue
+            looked = now
+            if held is not watched:
+                # The short ones, nearly all, are over before the first look: waking for each would cost more than they.
+                watched, beaten = held, held.since
+            elif self._guard is not None:
+                self._guard.look()
+            if now - beaten >= interval:
+                beaten = now
+                self._beat(held)
 
-    def _ended(self, held: Held, within_s: float) -> bool:
-        with self._changed:
-            return self._changed.wait_for(partial(self._is_over, held), timeout=within_s)
-
-    def _is_over(self, held: Held) -> bool:
-        return self._held is not held
+    def _sleep(self) -> None:
+        """Until a job begins."""
+        self._woken.clear()
+        self._idle = True
+        if self._held is None and not self._closed:  # else one began in between
+            self._woken.wait()
+        self._idle = False
 
     def _beat(self, held: Held) -> None:
         try:

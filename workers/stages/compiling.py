@@ -8,7 +8,7 @@ from pipeline.compiler import Advance, Input
 from pipeline.stores.protocol import DamagedBlob
 from workers.context import Context
 from workers.faults import SaveMissing
-from workers.handoff import Handed, Note, note_of, pack, unpack
+from workers.handoff import Handed, Note, from_inline, inline, note_of, pack, unpack
 from workers.ledger.records import Job, Stage
 from workers.records import Save
 from workers.stages.step import Next
@@ -44,7 +44,7 @@ def take_up(context: Context, job: Job, stage: Stage) -> tuple[Note, Handed]:
     Raises SaveMissing, FetchError, CatalogMissing, LedgerCorrupt.
     """
     note = note_of(job, stage)
-    handed = None if note is None or not note.handed else _handed(context, note.handed)
+    handed = None if note is None else _handed(context, note)
     if note is not None and handed is not None:
         return note, handed
     digest, text = text_of(context, job)
@@ -52,12 +52,14 @@ def take_up(context: Context, job: Job, stage: Stage) -> tuple[Note, Handed]:
     return Note(catalog=catalog, text=digest), Handed(text, (), None)
 
 
-def _handed(context: Context, digest: str) -> Handed | None:
+def _handed(context: Context, note: Note) -> Handed | None:
     try:
-        data = context.store.get_blob(digest)
+        data = context.store.get_blob(note.text if note.inline else note.handed) if note.inline or note.handed else None
     except DamagedBlob:
         return None
-    return None if data is None else unpack(data)
+    if data is None:
+        return None
+    return from_inline(note, data) if note.inline else unpack(data)
 
 
 def advance(context: Context, job: Job, note: Note, handed: Handed, until: Until) -> Advance:
@@ -73,9 +75,10 @@ def advance(context: Context, job: Job, note: Note, handed: Handed, until: Until
 
 def hand_on(context: Context, note: Note, handed: Handed, advanced: Advance, following: Stage) -> Next:
     """To the next stage, or to the last where nothing more can come of the compile."""
-    packed = pack(Handed(handed.text, advanced.compilation.stages, advanced.handed))
-    digest = context.store.put_blob(packed)
+    following = "verify" if advanced.finished else following
+    onward = Handed(handed.text, advanced.compilation.stages, advanced.handed)
+    written = inline(onward)
+    digest = "" if written else context.store.put_blob(pack(onward))
     # Before the ledger says so: what a message leads to must be there for whoever takes it.
     context.store.flush()
-    following = "verify" if advanced.finished else following
-    return Next(following, note.model_copy(update={"handed": digest}))
+    return Next(following, note.model_copy(update={"inline": written, "handed": digest}))
