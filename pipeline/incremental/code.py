@@ -90,7 +90,9 @@ def fits(code: PhaseCode, section: Section, document: ParsedDocument) -> bool:
     for piece in code.source:
         if isinstance(piece, FenceSlot) and 0 <= piece.index < len(places[piece.scope]):
             text = document.fences[places[piece.scope][piece.index]].text
-            size += len(text) + (text.count("\n") + 2) * (max(piece.indent, 0) + 8)
+            if piece.indent < 0:
+                return False
+            size += len(text) + (text.count("\n") + 2) * (piece.indent + 8)
         if size > 2 * MAX_INSTRUCTIONS:
             return False
     return True

@@ -423,6 +423,7 @@ def test_a_fence_that_is_asked_for_again_and_again(monkeypatch: pytest.MonkeyPat
     assert fits(PhaseCode(tuple(slots)), parsed.phases[0], parsed)
     assert not fits(PhaseCode(tuple(slots * 100)), parsed.phases[0], parsed)
     assert not fits(PhaseCode((FenceSlot("own", 0, "text", 10**9),)), parsed.phases[0], parsed)
+    assert not fits(PhaseCode((FenceSlot("own", 0, "text", -(10**30)),)), parsed.phases[0], parsed)
 
 
 @pytest.mark.parametrize("reuse", ["compatible", "exact"])
