@@ -109,8 +109,8 @@ def test_wrong_usage(aop: Run, line: list[str], words: str) -> None:
         (["check", "a.md", "--catalog", "."], ".: フォルダー", ".: it is a folder"),
         (
             ["complie", "a.md"],
-            "というコマンドはありません。近いもの: compile。",
-            "no command `complie`. Close ones: compile.",
+            "というコマンドはありません。近いもの: compile, recompile。",
+            "no command `complie`. Close ones: compile, recompile.",
         ),
         (["cache", "nothing"], "「nothing」というコマンドはありません。", "no command `nothing`."),
         (["explain", "AOP101", "AOP102"], "余分な引数があります: AOP102。", "one argument too many: AOP102."),
