@@ -98,15 +98,30 @@ def _runs(pid: int) -> bool:
     return True
 
 
-def _values(path: Path) -> Iterator[tuple[str, float]]:
-    """As far as the file can be read: its process may have been killed in the middle of a write."""
+def _read(path: Path) -> Iterator[tuple[str, float]]:
+    """Raises one of _DAMAGE where the file is not whole: its process may have been killed in the middle of a write."""
     from prometheus_client.mmap_dict import MmapedDict  # noqa: PLC0415 - see `use`
 
+    for key, value, _, _ in MmapedDict.read_all_values_from_file(str(path)):
+        json.loads(key)
+        yield key, value
+
+
+def _values(path: Path) -> Iterator[tuple[str, float]]:
+    """As far as the file can be read."""
     try:
-        for key, value, _, _ in MmapedDict.read_all_values_from_file(str(path)):
-            yield key, value
+        yield from _read(path)
     except _DAMAGE:
         return
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        for _ in _read(path):
+            pass
+    except _DAMAGE:
+        return False
+    return True
 
 
 @contextmanager
@@ -145,17 +160,6 @@ class GroupCollector:
 
 def _merged(merge: Callable[[list[str]], Iterable[Metric]], files: Iterable[Path]) -> Iterable[Metric]:
     return list(merge([str(path) for path in files]))
-
-
-def _is_whole(path: Path) -> bool:
-    from prometheus_client.mmap_dict import MmapedDict  # noqa: PLC0415 - see `use`
-
-    try:
-        for key, _, _, _ in MmapedDict.read_all_values_from_file(str(path)):
-            json.loads(key)
-    except _DAMAGE:
-        return False
-    return True
 
 
 def registry_of(own: Path | None) -> CollectorRegistry:

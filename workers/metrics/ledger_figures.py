@@ -34,8 +34,8 @@ class _Documents(NamedTuple):
 
 @dataclass(eq=False)  # a registry tells collectors apart by identity
 class LedgerFigures:
-    """A collector for a registry. A scrape that Redis does not answer fails, which Prometheus shows as `up` 0: no
-    figure is better than an old one.
+    """A collector for a registry. A scrape fails where Redis does not answer or holds no ledger, which Prometheus
+    shows as `up` 0: no figure is better than an old one.
 
     `tokens`, `certificates`: ask for name and time of expiry, in seconds since 1970, of those that expire.
     """
@@ -53,8 +53,10 @@ class LedgerFigures:
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """Raises RedisError."""
+        """Raises RedisError, LedgerLost, LedgerVersion."""
         with self._lock:
+            # Of a ledger that was lost everything would be zero, as if all were well.
+            self.ledger.open()
             yield from self._queues()
             yield from self._ledger()
             yield from self._expiries()

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from workers.logs import MASK, Masking, secrets_of
 from workers.settings import Settings
 
-SECRET = "kirschen-'\"\\-ピクルス-%41"
+SECRET = "".join(("kirschen-'", '"\\-', "ピクルス-%41"))
 TOKEN = f"aop_{'0' * 16}_{'x' * 43}"
 SETTINGS = Settings(
     redis_url=SecretStr("redis://user:p%40ssw0rd@redis.example/0?password=question-mark"),
