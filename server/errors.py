@@ -150,6 +150,9 @@ async def answer(request: Request, error: Exception) -> Response:
         found.arguments["method"] = request.method
     if found.code == "dependency_failure":
         _logger.warning("unavailable", path=request.url.path, cause=f"{type(error).__name__}: {error}")
+    elif found.code in ("unauthorized", "forbidden"):
+        client = "" if request.client is None else request.client.host
+        _logger.info("refused", path=request.url.path, key=found.key, client=client)
     return response_of(found, language_of(request))
 
 

@@ -14,10 +14,13 @@ from server.errors import ApiError
 from server.service import Backend, Service
 from workers.archive import Reference
 from workers.ledger.records import Accepted, Action, Message
+from workers.logs import get_logger
 
 ACCEPTED: Final = 202
 MAX_REVISION: Final = 200
 _RANK_DIGITS: Final = 40
+
+_logger = get_logger("server")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,7 @@ def accept(backend: Backend, service: Service, wanted: Wanted, trace: str) -> di
         idempotency_key=wanted.key,
         trace=trace,
     )
+    _logger.info("save", answer=accepted.answer, job=accepted.job, document=wanted.document, source=wanted.source)
     return told(service, wanted.document, accepted.job, accepted.sequence, _status(backend, accepted))
 
 

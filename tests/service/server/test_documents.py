@@ -95,6 +95,19 @@ def test_an_idempotency_key_makes_one_job(running: Running, document: str) -> No
     assert running.as_token().put(**sent).json()["job_id"] != first.json()["job_id"], "another token's key is another"
 
 
+def test_a_trace_goes_along(running: Running, document: str) -> None:
+    """The W3C traceparent of a request is its save's, so that all stages belong to one trace; nonsense is not."""
+    client = running.as_token()
+    good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    for number, (given, kept) in enumerate(
+        [(good, good), ("x" * 5_000, ""), ("00-zz-zz-01", ""), (good + "-x", "")], 1
+    ):
+        client.put(f"/v1/documents/{document}", content=f"# {number}\n", headers={"traceparent": given})
+        save = running.service.backend.archive.save(document, number)
+        assert save is not None
+        assert save.trace == kept
+
+
 def test_an_older_revision_is_superseded(running: Running, document: str) -> None:
     """Of one source only the newest revision wins; the late one is answered 202 `superseded`, again as well."""
     client = running.as_token()
