@@ -16,6 +16,7 @@ from workers.archive import Archive, GithubReference, Reference
 from workers.catalogs import KEPT, Catalogs
 from workers.connections import open_ledger, open_redis, open_store
 from workers.ledger.ledger import Ledger
+from workers.measured_store import MeasuredStore
 from workers.metrics import metrics
 from workers.project import Projects
 from workers.settings import Settings
@@ -103,7 +104,7 @@ def open_context(settings: Settings) -> Context:
     """Raises StoreError. Redis is connected to when it is first used."""
     redis = open_redis(settings)
     ledger = open_ledger(settings, redis)
-    store = open_store(settings)
+    store = MeasuredStore(open_store(settings))
     return Context(
         settings=settings,
         redis=redis,

@@ -78,7 +78,9 @@ def hand_on(context: Context, note: Note, handed: Handed, advanced: Advance, fol
     following = "verify" if advanced.finished else following
     onward = Handed(handed.text, advanced.compilation.stages, advanced.handed)
     written = inline(onward)
-    digest = "" if written else context.store.put_blob(pack(onward))
-    # Before the ledger says so: what a message leads to must be there for whoever takes it.
-    context.store.flush()
+    digest = ""
+    if not written:
+        digest = context.store.put_blob(pack(onward))
+        # Before the ledger says so: what a message leads to must be there for whoever takes it.
+        context.store.flush()
     return Next(following, note.model_copy(update={"inline": written, "handed": digest}))
