@@ -8,7 +8,7 @@ used before; if Redis is wiped once more meanwhile, all begins again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -85,6 +85,7 @@ def _reindex(ledger: Ledger, archive: Archive, progress: Progress) -> Reindexed:
             counted.dead += letter is not None and _restore_dead(ledger, archive, letter, rebuild)
         except RecordCorrupt as error:
             counted.damaged.append(str(error))
+    ledger.tidy(rebuild)
     ledger.end_rebuild(rebuild)
     return counted
 
@@ -101,10 +102,8 @@ def _restore(ledger: Ledger, archive: Archive, stored: Stored, rebuild: str, cou
             continue
         if _is_published(stored.published, sequence):
             continue
-        if rebuild == "":
-            job = ledger.job(save.job)
-            if job is not None and job.state != "superseded":
-                continue  # it is under way, or how it ended is being recorded
+        if ledger.is_placed(save.job, rebuild):
+            continue  # it is under way, or how it ended is being recorded
         counted.superseded += archive.supersede(save)
 
 
@@ -123,11 +122,12 @@ def _restore_dead(ledger: Ledger, archive: Archive, letter: DeadLetter, rebuild:
 class Accepting:
     """What accepting a document's saves again, in the order of their sequences, comes to. `newest`: the one that
     counts, None where the store has none. `passed`: those that were repeated or late. `seen`: the newest revision of
-    each source."""
+    each source. `answered`: by idempotency key, the save that came with it first, and the one that answered it."""
 
     newest: Save | None
     passed: frozenset[int]
     seen: dict[str, Save]
+    answered: dict[str, tuple[Save, Save]]
 
 
 def accept_again(stored: Stored) -> Accepting:
@@ -135,26 +135,39 @@ def accept_again(stored: Stored) -> Accepting:
     newest: Save | None = None
     passed: set[int] = set()
     seen: dict[str, Save] = {}
-    keys: set[str] = set()
+    answered: dict[str, tuple[Save, Save]] = {}
     for sequence, save in sorted(stored.saves.items()):
         superseded = _is_superseded(stored, sequence)
         compiled = (sequence in stored.outcomes and not superseded) or _is_published(stored.published, sequence)
         earlier = seen.get(save.source)
         same = save.revision != "" and earlier is not None and earlier.revision == save.revision
-        # A revision that was outrun by an older one is superseded, and there again with a greater sequence.
-        outrun = earlier is not None and _is_superseded(stored, earlier.sequence)
-        repeated = save.idempotency_key in keys or (same and not outrun)
+        first = answered.get(save.idempotency_key, (None, None))[0] or (earlier if same else None)
+        repeated = first is not None and not _was_outrun(stored, first, save)
         late = earlier is not None and save.rank != "" and earlier.rank != "" and save.rank < earlier.rank
+        if save.idempotency_key and (save.idempotency_key not in answered or not (repeated or superseded)):
+            answered[save.idempotency_key] = (save, first if repeated and first is not None else save)
         if not compiled and (repeated or late):
             passed.add(sequence)
             continue
         if not superseded:
             newest = save
-            if save.idempotency_key:
-                keys.add(save.idempotency_key)
         if save.revision and not late and not (same and superseded):
             seen[save.source] = save
-    return Accepting(newest, frozenset(passed), seen)
+    return Accepting(newest, frozenset(passed), seen, answered)
+
+
+def _was_outrun(stored: Stored, first: Save, save: Save) -> bool:
+    """Whether `first` came too late for its sequence, since an older revision of its source was accepted with a greater
+    one, and `save` is the same with a sequence that is greater still."""
+    return (
+        _is_superseded(stored, first.sequence)
+        and (first.source, first.revision, first.rank) == (save.source, save.revision, save.rank)
+        and any(
+            between.source == first.source and between.rank != "" and between.rank < first.rank
+            for sequence, between in stored.saves.items()
+            if first.sequence < sequence < save.sequence
+        )
+    )
 
 
 def facts_of(stored: Stored, accepting: Accepting, keep_once_ms: int, now_ms: int) -> Facts:
@@ -182,7 +195,7 @@ def facts_of(stored: Stored, accepting: Accepting, keep_once_ms: int, now_ms: in
         "forgotten": max((end.sequence for end in ends if end.status == "retired"), default=0),
         "row": "",
         "revisions": [_seen(save) for save in accepting.seen.values()],
-        "once": _once(stored.saves.values(), accepting.passed, keep_once_ms, now_ms),
+        "once": _once(accepting.answered, keep_once_ms, now_ms),
     }
     if named is not None and named.status != "retired":
         facts["row"] = row_text(Row(named.sequence, named.name, named.calls))
@@ -231,21 +244,13 @@ def _seen(save: Save) -> SeenRevision:
     }
 
 
-def _once(saves: Iterable[Save], passed: frozenset[int], keep_ms: int, now_ms: int) -> list[OnceKey]:
-    """The first save of a key has answered it."""
-    found: dict[str, OnceKey] = {}
-    for save in sorted(saves, key=lambda save: save.sequence):
-        left = save.received_ms + keep_ms - now_ms
-        if save.idempotency_key and left > 0 and save.sequence not in passed:
-            # A clock that is ahead of ours must not make it last.
-            entry: OnceKey = {
-                "key": save.idempotency_key,
-                "job": save.job,
-                "sequence": save.sequence,
-                "keep_ms": min(left, keep_ms),
-            }
-            found.setdefault(save.idempotency_key, entry)
-    return list(found.values())
+def _once(answered: Mapping[str, tuple[Save, Save]], keep_ms: int, now_ms: int) -> list[OnceKey]:
+    """Those whose time is not over. A clock that is ahead of ours must not make it last."""
+    return [
+        {"key": key, "job": answer.job, "sequence": answer.sequence, "keep_ms": min(left, keep_ms)}
+        for key, (first, answer) in answered.items()
+        if (left := first.received_ms + keep_ms - now_ms) > 0
+    ]
 
 
 def _dead_job(letter: DeadLetter, save: Save | None) -> Job:

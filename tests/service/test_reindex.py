@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -467,3 +467,69 @@ def test_redis_may_be_lost_at_any_moment_of_any_history(valkey: ValkeyServer, re
     """Nothing that was promised is lost, nothing that was published goes back, and a second reindex changes nothing."""
     machine = type("Machine", (Histories,), {"client": redis})
     run_state_machine_as_test(machine, settings=settings(deadline=None, stateful_step_count=40))
+
+
+# ------------------------------------------------------------------------------------------------------ partial losses
+
+
+steps = st.sampled_from(["claim", "begin", "die", "settle", "save", "again"])
+
+
+@given(st.data())
+def test_whatever_part_of_redis_is_lost(redis: Redis, data: st.DataObject) -> None:
+    """Evicted by a wrong memory policy, or deleted by hand: what is left holds up nothing."""
+    patience = data.draw(st.sampled_from([-1, 60_000]))
+    timing = Timing(quiet=0, longest_wait=0, message_lost=-1, most_attempts=1, patience=patience)
+    ledger = Ledger(redis, f"test-{uuid4().hex}", timing)
+    ledger.open(fresh=True)
+    archive = Archive(MemoryStore())
+    answers = []
+    for number in range(3):
+        document = f"d{number}"
+        answers.append((document, put(ledger, archive, document, key=f"k{number}")))
+        for step in data.draw(st.lists(steps, max_size=5)):
+            if step == "save":
+                answers.append((document, put(ledger, archive, document)))
+            elif step == "settle":
+                settle(ledger, archive)
+            elif step == "again":
+                ledger.recompile(document, bulk="b")
+            else:
+                for message in in_order(ledger, ledger.claim() + [found for found, _ in ledger.reconcile()]):
+                    lease = ledger.begin(message.job, message.stage, "w") if step != "claim" else None
+                    if step == "die" and isinstance(lease, Lease):
+                        ledger.release(lease, "cause", -1)
+    keys = {name_of(ledger, key): key for key in redis.scan_iter(f"{ledger._prefix}:*")}
+    lost = data.draw(st.sets(st.sampled_from(sorted(keys))))
+    if lost:
+        redis.delete(*(keys[name] for name in lost))
+    reindex(ledger, archive)
+    for job in ledger.under_way():
+        expire(ledger, redis, job)
+    for _ in range(2):
+        settle(ledger, archive)
+        for job in ledger.dead():
+            dead.replay(ledger, archive, job)
+    settle(ledger, archive)
+    assert ledger.bulk_in_flight() == 0
+    for document, accepted in answers:
+        assert archive.outcome(document, accepted.sequence) is not None, (document, accepted)
+    for document in {name for name, _ in answers}:
+        newest = max(accepted.sequence for name, accepted in answers if name == document)
+        published = archive.published(document)
+        assert published is not None
+        assert published.sequence == newest
+        assert ledger.recompile(document) not in ("busy", "unknown")
+
+
+def name_of(ledger: Ledger, key: str) -> str:
+    """What the key is about: a job's id is another one in every run."""
+    kind, _, identity = key.removeprefix(f"{ledger._prefix}:").partition(":")
+    job = ledger.job(identity) if kind in ("job", "events") and identity else None
+    return f"{kind} {identity}" if job is None else f"{kind} {job.document} {job.sequence} {job.round}"
+
+
+def expire(ledger: Ledger, redis: Redis, job: str) -> None:
+    """The worker that held it has died."""
+    if redis.zscore(f"{ledger._prefix}:leases", job) is not None:
+        redis.zadd(f"{ledger._prefix}:leases", {job: 0})

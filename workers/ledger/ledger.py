@@ -49,7 +49,7 @@ SCHEMA_VERSION: Final = 2
 """Of the keys and fields that `lua/keys.lua` describes. Raised when a process of the earlier version would misread."""
 
 _LUA: Final = Path(__file__).parent / "lua"
-_REBUILDS: Final = frozenset({"open", "restore", "restore_dead"})
+_REBUILDS: Final = frozenset({"open", "placed", "restore", "restore_dead", "tidy"})
 """The scripts by which reindex makes a new ledger; all others want one that is open."""
 
 
@@ -106,7 +106,7 @@ class Ledger:
 
     def begin_rebuild(self) -> str:
         """A name for the new ledger, the same for all who make it at once; "" where there is a ledger already. Until
-        `end_rebuild` all but `restore` and `restore_dead` raise LedgerLost, and those, too, if Redis is wiped again.
+        `end_rebuild` all but what takes its name raises LedgerLost, and those, too, if Redis is wiped again.
         Raises LedgerVersion."""
         key = f"{self._prefix}:meta"
         try:
@@ -129,6 +129,15 @@ class Ledger:
         order = (str(job.sequence), str(job.round), job.job_class, job.action)
         texts = (rebuild, job.id, job.document, *order, job.source, job.revision, job.trace, job.cause)
         return bool(self._run_number("restore_dead", texts, (job.ended_ms or 0,)))
+
+    def is_placed(self, job: str, rebuild: str = "") -> bool:
+        """Whether the job will go on by itself, or has ended and the store is told of it. False: there is none, or it
+        is what is left where a part of Redis was lost."""
+        return bool(self._run_number("placed", (rebuild, job)))
+
+    def tidy(self, rebuild: str = "") -> int:
+        """Have jobs that are gone no longer count as in flight; how many."""
+        return self._run_number("tidy", (rebuild,), (self.timing.keep_job,))
 
     def end_rebuild(self, rebuild: str) -> None:
         """The new ledger is whole, and opens."""

@@ -119,6 +119,21 @@ local function forget_place(job)
   redis.call('ZREM', P .. ':retries', job)
 end
 
+-- Whether a job has a place from which it will go on, or has ended and the store will be told or was. A job without one
+-- is what is left where a part of Redis was lost.
+local function placed(job)
+  local document, state = read(job_key(job), 'document', 'state')
+  if document == '' then return false end
+  if state == 'queued' then
+    return read(doc_key(document), 'waiting') == job and redis.call('ZSCORE', P .. ':due', document) ~= false
+  end
+  if state == 'dead' then return redis.call('ZSCORE', P .. ':dead', job) ~= false end
+  for _, set in ipairs({':messages', ':leases', ':retries', ':unrecorded'}) do
+    if redis.call('ZSCORE', P .. set, job) then return true end
+  end
+  return state == 'succeeded' or state == 'failed'
+end
+
 -- A recompile's counter; not of one that was removed meanwhile.
 local function count_bulk(bulk, counter, by)
   if bulk ~= '' and redis.call('EXISTS', bulk_key(bulk)) == 1 then redis.call('HINCRBY', bulk_key(bulk), counter, by) end

@@ -19,7 +19,6 @@ if after(facts.published, facts.published_round, published, published_round) the
 end
 if after(facts.ended, facts.ended_round, ended, ended_round) then
   redis.call('HSET', doc, 'ended', integer(facts.ended), 'ended_round', integer(facts.ended_round), 'state', facts.state)
-  ended = facts.ended
 end
 for _, seen in ipairs(facts.revisions) do
   see_revision(doc, seen.source, seen.revision, seen.rank, integer(seen.sequence), seen.job)
@@ -32,16 +31,26 @@ if facts.row ~= '' and redis.call('HSETNX', P .. ':index', document, facts.row) 
   redis.call('INCR', P .. ':index-version')
 end
 
+-- A job that is gone holds up nothing.
+for _, field in ipairs({'waiting', 'running'}) do
+  local job = read(doc, field)
+  if job ~= '' and not placed(job) then
+    redis.call('HSET', doc, field, '')
+    if field == 'waiting' then redis.call('ZREM', P .. ':due', document) end
+  end
+end
+
 if facts.accepted == 0 or facts.accepted < number(accepted) then return {'complete', accepted} end
 local place = integer(facts.accepted)
+redis.call('ZADD', P .. ':docs', 'NX', facts.accepted_ms, document)
 if facts.accepted > number(accepted) then
   redis.call('HSET', doc, 'accepted', place, 'action', facts.action)
   redis.call('ZADD', P .. ':docs', facts.accepted_ms, document)
   supersede_waiting(document, place, keep_job, now)
 end
-if facts.job == '' or number(ended) >= facts.accepted or redis.call('EXISTS', job_key(facts.job)) == 1 then
-  return {'complete', place}
-end
+-- By what the store says: an end that it was never told of has come to nothing.
+if facts.job == '' or facts.ended >= facts.accepted or placed(facts.job) then return {'complete', place} end
+redis.call('DEL', job_key(facts.job))
 make_job(facts.job, document, place, '0', 'interactive', facts.action, facts.source, facts.revision, '', facts.trace, now)
 emit(facts.job, document, 'accepted', place)
 wait_turn(facts.job, document, quiet, longest, now)
