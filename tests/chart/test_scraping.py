@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from http.client import HTTPConnection
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
