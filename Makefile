@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test bench bench-service pictures lock clean
+.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test chaos bench bench-service pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -103,6 +103,9 @@ chart: $(VENV)/.run ## the chart's values.yaml, schema and README, from helm/val
 
 chart-test: $(VENV)/.chart ## the chart, its alerts and its dashboard (needs promtool)
 	$(BIN)/python -m pytest -q -n 2 -m chart tests/chart
+
+chaos: $(VENV)/.dev ## the whole service under fire: nothing lost, nothing wrong (CHAOS_SEED=…)
+	$(BIN)/python -m pytest -q -m chaos tests/chaos
 
 bench: $(VENV)/.bench ## speed, as ratios within one run
 	$(BIN)/python -m bench
