@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from cli.trouble import OutputFault
+from workers import tracing
 from workers.settings import Settings, SettingsError, load
 
 
@@ -15,6 +18,23 @@ def load_settings() -> Settings:
         return load()
     except SettingsError as error:
         raise OutputFault(error.text("ja"), error.text("en")) from error
+
+
+@contextmanager
+def traced(settings: Settings, process: str, *, by_children: bool = False) -> Iterator[None]:
+    """Spans of this process go where AOP_OTLP_ENDPOINT says; `by_children`: of its children only, which see to it
+    themselves. Raises OutputFault where the packages for it are missing."""
+    try:
+        if by_children:
+            tracing.check(settings)
+        else:
+            tracing.begin(settings, process)
+    except tracing.TracingUnavailable as error:
+        raise OutputFault(error.text("ja"), error.text("en")) from error
+    try:
+        yield
+    finally:
+        tracing.end()
 
 
 def stop_on_signals() -> threading.Event:

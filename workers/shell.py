@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -25,6 +26,7 @@ from workers.metrics import metrics
 from workers.publishing import Ending
 from workers.stages import generate, parse, resolve, verify
 from workers.stages.step import Run, Step
+from workers.tracing import Span, span, trace_of_job
 
 RUNS: Final[Mapping[Stage, Run]] = {
     "parse": parse.run,
@@ -38,6 +40,25 @@ _LONGEST_PAUSE_S: Final = 2.0
 
 _log = get_logger(__name__)
 _Answer = TypeVar("_Answer")
+
+
+_FAILURES: Final = frozenset({"retry", "dead"})
+
+
+def _span_of(lease: Lease) -> AbstractContextManager[Span]:
+    job = lease.job
+    return span(
+        f"aop.{lease.stage}",
+        trace_of_job(job.id, job.trace),
+        "consumer",
+        stage=lease.stage,
+        job=job.id,
+        document=job.document,
+        sequence=job.sequence,
+        round=job.round,
+        job_class=job.job_class,
+        attempt=job.attempts,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +85,12 @@ class Shell:
                 metrics.messages_refused.labels(begun).inc()
                 _log.debug("message refused", reason=begun)
                 return begun
-            with bound(document=begun.job.document):
-                return self._run(begun)
+            with bound(document=begun.job.document), _span_of(begun) as traced:
+                outcome = self._run(begun)
+                traced.set("aop.outcome", outcome)
+                if outcome in _FAILURES:
+                    traced.fail(outcome)
+                return outcome
 
     def _run(self, lease: Lease) -> str:
         started = time.perf_counter()

@@ -10,6 +10,7 @@ from billiard.process import current_process
 from celery import Celery, signals
 
 from pipeline.stores.protocol import StoreError
+from workers import tracing
 from workers.app import retry_options
 from workers.busy import Busy
 from workers.context import Context, open_context
@@ -87,18 +88,21 @@ def _slot() -> int:
     return int(getattr(current_process(), "index", 0))
 
 
-def register(app: Celery, settings: Settings, busy: Busy) -> Child:
-    """Add the four tasks. They take the job's id; other arguments may come from a newer version and are ignored."""
+def register(app: Celery, settings: Settings, busy: Busy, process: str = "worker") -> Child:
+    """Add the four tasks. They take the job's id; other arguments may come from a newer version and are ignored.
+    `process`: what traces call the children."""
     child = Child(settings, sender(app), busy)
     for stage in STAGES:
         _register(app, settings, child, stage)
 
     def on_start(**_: object) -> None:
+        tracing.begin(settings, process)
         limit_requests(settings.max_memory_mb)
         child.prepare()
 
     def on_end(**_: object) -> None:
         child.close()
+        tracing.end()
 
     signals.worker_process_init.connect(on_start, weak=False)
     signals.worker_process_shutdown.connect(on_end, weak=False)

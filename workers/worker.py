@@ -127,7 +127,7 @@ def run_worker(settings: Settings, stage: Stage, taken: Taken, group: str) -> in
     warnings.simplefilter("ignore", CPendingDeprecationWarning)
     app = make_app(settings)
     busy = Busy()
-    register(app, settings, busy)
+    register(app, settings, busy, f"worker-{stage}")
     load_code()
     queues = queues_of(stage, taken)
     pulse = Pulse(

@@ -9,7 +9,7 @@ from redis.exceptions import RedisError
 from cli import streams
 from cli.administering import in_words
 from cli.exits import OK, TROUBLE
-from cli.service import load_settings
+from cli.service import load_settings, traced
 from workers import logs
 from workers.ledger.records import LedgerVersion
 from workers.metrics.endpoint import shown
@@ -19,7 +19,7 @@ def run() -> int:
     """Until it is asked to end; the exit status. Raises OutputFault, StoreError, OSError."""
     settings = load_settings()
     logs.configure(settings, "server")
-    with shown(settings, "server"):
+    with traced(settings, "server"), shown(settings, "server"):
         # Imported when the metrics' folder is set.
         from server.app import create_app  # noqa: PLC0415
         from server.serve import Server, listen  # noqa: PLC0415

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from cli.service import load_settings
+from cli.service import load_settings, traced
 from workers import logs
 from workers.ledger.records import Stage
 from workers.metrics.endpoint import shown
@@ -19,7 +19,7 @@ def run(stage: Stage, *, job_class: Taken = "both") -> int:
     settings = load_settings()
     group = f"worker-{stage}" if job_class == "both" else f"worker-{stage}-{job_class}"
     logs.configure(settings, group)
-    with shown(settings, group):
+    with traced(settings, group, by_children=True), shown(settings, group):
         # Imported when the signal and the metrics' folder are set.
         from workers.worker import run_worker  # noqa: PLC0415
 
