@@ -60,7 +60,7 @@ class Mill:
 
     def save(self, documents: Sequence[str]) -> None:
         timing = self.ledger.timing
-        reserved = self.call("reserve", [(document, "bench", "", "") for document in documents])
+        reserved = self.call("reserve", [(document, "bench", "", "", timing.keep_once) for document in documents])
         numbers = (timing.quiet, timing.longest_wait, timing.keep_once, timing.keep_job)
         accepts = [
             (document, place, new_id(), "bench", f"r{place}", "", "compile", "", f"key-{document}-{place}", *numbers)

@@ -249,7 +249,7 @@ class Archive:
         """All there is of one document."""
         digest = document_hash(document)
         names = [*self.store.pointer_names(f"save/{digest}/"), *self.store.pointer_names(f"outcome/{digest}/")]
-        return self._stored(document, names)
+        return Stored(document, *self._records(names), self.published(document))
 
     def listing(self) -> dict[str, list[str]]:
         """The names of all saves and outcomes by their document's hash, those of published documents without any
@@ -264,8 +264,12 @@ class Archive:
 
     def listed(self, digest: str, names: Sequence[str]) -> Stored | None:
         """All there is of one document of `listing`. None: it was removed meanwhile."""
-        document = self._named(digest, names)
-        return None if document is None else self._stored(document, names)
+        saves, outcomes = self._records(names)
+        published = self._get(f"published/{digest}", Published)
+        for record in (*saves.values(), *outcomes.values(), published):
+            if record is not None:
+                return Stored(record.document, saves, outcomes, published)
+        return None
 
     def _named(self, digest: str, names: Sequence[str]) -> str | None:
         """The id behind a hash, which any record of the document tells."""
@@ -275,14 +279,12 @@ class Archive:
                 return (Save if name.startswith("save/") else Outcome).from_bytes(data, name).document
         return None
 
-    def _stored(self, document: str, names: Sequence[str]) -> Stored:
+    def _records(self, names: Sequence[str]) -> tuple[dict[int, Save], dict[int, Outcome]]:
         saves = self._many([name for name in names if name.startswith("save/")], Save)
         outcomes = self._many([name for name in names if name.startswith("outcome/")], Outcome)
-        return Stored(
-            document,
+        return (
             {save.sequence: save for save in saves.values()},
             {outcome.sequence: outcome for outcome in outcomes.values()},
-            self.published(document),
         )
 
     # ---------------------------------------------------------------------------------------------- plumbing

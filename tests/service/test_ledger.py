@@ -113,8 +113,10 @@ def test_the_same_save_is_accepted_once(ledger: Ledger) -> None:
     assert (again.answer, again.job, again.sequence) == ("repeated", first.job, 1)
     other_key = accept(ledger, revision="1", idempotency_key="k2")
     assert (other_key.answer, other_key.job) == ("repeated", first.job)
+    accept(ledger, revision="3")
+    assert accept(ledger, revision="1", idempotency_key="k2").job == first.job
     other_source = accept(ledger, source="s2", revision="1")
-    assert (other_source.answer, other_source.sequence) == ("accepted", 2)
+    assert (other_source.answer, other_source.sequence) == ("accepted", 3)
 
 
 def test_the_same_save_at_the_same_time_is_accepted_once(ledger: Ledger) -> None:

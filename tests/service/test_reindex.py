@@ -311,7 +311,7 @@ class Histories(RuleBasedStateMachine):
     def save_again(self, data: st.DataObject) -> None:
         wanted, first = data.draw(st.sampled_from(self.promised))
         accepted = self.accept(wanted)
-        if wanted.key:
+        if wanted.key and first.answer != "repeated":  # of such a one the store has no record
             assert accepted.answer == "repeated"
             assert accepted.job == first.job
         self.promised.append((wanted, accepted))

@@ -148,7 +148,8 @@ class Ledger:
 
     def reserve(self, document: str, *, source: str, revision: str = "", idempotency_key: str = "") -> Reserved:
         """The sequence under which a save is to be stored, before `accept`."""
-        answer, job, sequence = self._run("reserve", (document, source, revision, idempotency_key))
+        texts = (document, source, revision, idempotency_key)
+        answer, job, sequence = self._run("reserve", texts, (self.timing.keep_once,))
         return Reserved(cast("Reservation", answer), job, int(sequence or 0))
 
     def accept(

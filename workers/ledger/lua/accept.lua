@@ -13,17 +13,13 @@ local place = number(sequence)
 local state = read(job_key(job), 'state')
 if state ~= '' then return {state == 'superseded' and 'superseded' or 'accepted', job, sequence} end
 
-local function remember(answer, its_sequence)
-  if once ~= '' then redis.call('SET', P .. ':once:' .. once, answer .. ' ' .. its_sequence, 'PX', keep_once) end
-end
-
 local earlier, earlier_sequence = answered(once)
 if earlier then return {'repeated', earlier, earlier_sequence} end
 
 local seen, seen_rank, seen_sequence, seen_job =
   read(doc, 'revision:' .. source, 'rank:' .. source, 'revision_sequence:' .. source, 'revision_job:' .. source)
 if revision ~= '' and revision == seen then
-  remember(seen_job, seen_sequence)
+  remember(once, seen_job, seen_sequence, keep_once)
   return {'repeated', seen_job, seen_sequence}
 end
 
@@ -37,7 +33,7 @@ if ranked and rank > seen_rank and place < number(seen_sequence) then return {'o
 -- Older than what the same source has sent: it arrived late, and must not win.
 local late = ranked and rank < seen_rank
 make_job(job, document, sequence, 0, 'interactive', action, source, revision, '', trace, now)
-remember(job, sequence)
+remember(once, job, sequence, keep_once)
 see_revision(doc, source, revision, rank, sequence, job)
 emit(job, document, 'accepted', sequence)
 

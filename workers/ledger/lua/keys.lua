@@ -251,6 +251,10 @@ local function answered(once)
   return string.match(found, '^(%S+) (%d+)$')
 end
 
+local function remember(once, job, sequence, keep_ms)
+  if once ~= '' then redis.call('SET', P .. ':once:' .. once, job .. ' ' .. sequence, 'PX', keep_ms) end
+end
+
 -- Records the newest revision of a source, unless a newer one is recorded.
 local function see_revision(doc, source, revision, rank, sequence, job)
   if revision == '' then return end
