@@ -67,17 +67,20 @@ def _status(backend: Backend, accepted: Accepted) -> str:
     return "superseded" if late else "accepted"
 
 
-def compile_again(backend: Backend, service: Service, document: str) -> dict[str, JsonValue]:
-    """The newest save once more; where a job waits or runs, that one. Raises ApiError 404, RedisError, LedgerLost."""
-    found = backend.ledger.document(document)
-    message = "unknown" if found is None else backend.ledger.recompile(document, job_class="interactive")
-    if isinstance(message, Message):
-        service.send(message, "")
-        return told(service, document, message.job, 0 if found is None else found.sequence, "accepted")
-    if found is None or message == "unknown":
-        raise ApiError("not_found", "no-document")
-    now = backend.ledger.document(document) or found
-    return told(service, document, now.waiting or now.running, now.sequence, "running")
+def compile_again(backend: Backend, service: Service, document: str, trace: str, key: str = "") -> dict[str, JsonValue]:
+    """The newest save once more; where a job waits or runs, that one. The same `key` again gives the same job.
+
+    Raises ApiError 404, RedisError, LedgerLost."""
+    again = backend.ledger.again(document, trace=trace, idempotency_key=key)
+    match again.answer:
+        case "unknown":
+            raise ApiError("not_found", "no-document")
+        case "sent":
+            service.send(Message(again.job, "parse", "interactive"), trace)
+        case "running" | "repeated":
+            pass
+    status = "running" if again.answer == "running" else "accepted"
+    return told(service, document, again.job, again.sequence, status)
 
 
 def told(service: Service, document: str, job: str, sequence: int, status: str) -> dict[str, JsonValue]:

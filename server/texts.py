@@ -41,6 +41,14 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "進捗の接続が多すぎます（同時に {limit} 本まで）。使っていないものを閉じてください。",
         "too many open streams (at most {limit} at a time): close those that nobody reads",
     ),
+    "host": (
+        "この名前では応じません。サーバの URL（AOP_PUBLIC_URL か 127.0.0.1）を使ってください。",
+        "not answered under this name: use the server's own URL (AOP_PUBLIC_URL, or 127.0.0.1)",
+    ),
+    "origin": (
+        "このページからの要求には応じません。自分のページなら、その URL を AOP_PUBLIC_URL に設定してください。",
+        "not answered to this page: if it is yours, set AOP_PUBLIC_URL to its address",
+    ),
     "no-mcp-tool": (
         "その名前の道具はありません。details.tools のどれかを呼んでください。",
         "there is no tool of that name: call one of details.tools",

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
 
 from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -24,12 +23,12 @@ from mcp_types import (
 from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from server.auth import authenticated
-from server.errors import ApiError, as_api_error, response_of
+from server.errors import ApiError, as_api_error
 from server.language import language_of
 from server.mcp import catalog, compiling
+from server.mcp.gate import UNAVAILABLE, Gate, token_of
 from server.mcp.tool import Call, McpTool
 from server.reading import read_model
 from server.saving import trace_of
@@ -39,12 +38,13 @@ from workers.tokens import Token
 
 PATH: Final = "/mcp"
 TOOLS: Final[Mapping[str, McpTool]] = {tool.name: tool for tool in (*compiling.TOOLS, *catalog.TOOLS)}
-_TOKEN: Final = "aop.token"  # noqa: S105 - where a request keeps who asks
-_UNAVAILABLE: Final = "unavailableTools"
 _INSTRUCTIONS: Final = (
     "Compiles Agent Operating Procedures: business procedures in Japanese Markdown. Check a text with check_aop, save "
     "it with compile_aop, then ask get_compile_status until `ended`, and tell the person every error and warning."
 )
+
+_UNCHECKED: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+"""The gate checks, and more exactly."""
 
 _logger = get_logger("server")
 
@@ -70,10 +70,10 @@ class McpApp:
             json_response=True,
             stateless_http=True,
             max_request_body_size=service.settings.max_body_bytes,
-            transport_security=_security(service),
+            transport_security=_UNCHECKED,
         )
         (route,) = [found for found in app.routes if isinstance(found, Route)]
-        self.route: BaseRoute = Route(PATH, endpoint=_Authenticating(service, cast("ASGIApp", route.endpoint)))
+        self.route: BaseRoute = Route(PATH, endpoint=Gate(service, cast("ASGIApp", route.endpoint)))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -87,7 +87,7 @@ class McpApp:
         missing = unavailable(token)
         return ListToolsResult(
             tools=[_tool(tool) for tool in TOOLS.values() if token.allows(tool.scope)],
-            _meta={_UNAVAILABLE: missing} if missing else None,
+            _meta={UNAVAILABLE: missing} if missing else None,
         )
 
     async def _call(self, context: _Context, params: CallToolRequestParams) -> CallToolResult:
@@ -117,26 +117,6 @@ class McpApp:
         return _result(value, token)
 
 
-class _Authenticating:
-    """In front of everything: without a token that is known nothing is listed or done."""
-
-    def __init__(self, service: Service, app: ASGIApp) -> None:
-        self._service = service
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope)
-        try:
-            scope[_TOKEN] = await authenticated(self._service, request)
-        except Exception as error:
-            found = as_api_error(error)
-            if found is None:
-                raise
-            await response_of(found, language_of(request))(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
-
-
 def unavailable(token: Token) -> list[JsonValue]:
     """The tools that the token may not use, each with the scope that it needs."""
     return [{"name": tool.name, "scope": tool.scope} for tool in TOOLS.values() if not token.allows(tool.scope)]
@@ -147,7 +127,7 @@ def _request(context: _Context) -> Request:
 
 
 def _token(context: _Context) -> Token:
-    return cast("Token", _request(context).scope[_TOKEN])
+    return token_of(_request(context).scope)
 
 
 def _tool(tool: McpTool) -> Tool:
@@ -172,17 +152,5 @@ def _result(value: dict[str, JsonValue], token: Token, *, is_error: bool = False
         content=[TextContent(text=text)],
         structured_content=value,
         is_error=is_error,
-        _meta={_UNAVAILABLE: missing} if missing else None,
+        _meta={UNAVAILABLE: missing} if missing else None,
     )
-
-
-def _security(service: Service) -> TransportSecuritySettings:
-    """A page that a browser shows must not reach a server on its own machine (DNS rebinding). Behind a public URL its
-    host is allowed as well; elsewhere a proxy or the network decides who comes through."""
-    settings = service.settings
-    public = urlsplit(settings.public_url or "").netloc
-    if settings.host not in ("127.0.0.1", "localhost", "::1"):
-        return TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    hosts = ["127.0.0.1:*", "localhost:*", "[::1]:*", *([public] if public else [])]
-    origins = ["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*", *([f"https://{public}"] if public else [])]
-    return TransportSecuritySettings(enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated, Final, cast
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -24,7 +25,7 @@ class ListArguments(Closed):
 def list_tools(call: Call, arguments: BaseModel) -> Json:
     given = cast("ListArguments", arguments)
     digest, catalog = call.service.catalog()
-    words = given.query.casefold().split()
+    words = _plain(given.query).split()
     found = [tool_dict(tool) for tool in catalog.tools()]
     chosen = [tool for tool in found if all(word in _text(tool) for word in words)]
     return {"catalog": digest, "total": len(chosen), "tools": list(chosen[: given.limit])}
@@ -34,7 +35,12 @@ def _text(tool: Json) -> str:
     categories = cast("list[dict[str, object]]", tool["categories"])
     words = [tool["name"], tool["title"], *cast("list[str]", tool["hints"])]
     words += [str(category["name"]) for category in categories] + [str(category["title"]) for category in categories]
-    return " ".join(map(str, words)).casefold()
+    return _plain(" ".join(map(str, words)))
+
+
+def _plain(text: str) -> str:
+    """Full-width and half-width, upper and lower case are the same."""
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 TOOLS: Final = (

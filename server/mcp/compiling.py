@@ -102,9 +102,9 @@ def compile_document(call: Call, arguments: BaseModel) -> Json:
         document = _document(call, f"mcp/{digest[:16]}.md")
     else:
         document = _document(call, given.document_id)
-    if given.text is None:
-        return compile_again(call.backend, call.service, document)
     key = "" if given.idempotency_key is None else once("mcp", call.token.id, document, given.idempotency_key)
+    if given.text is None:
+        return compile_again(call.backend, call.service, document, call.trace, key)
     data = given.text.encode("utf-8", "surrogatepass")
     wanted = Wanted(document=document, data=data, source=f"token:{call.token.id}", key=key)
     return accept(call.backend, call.service, wanted, call.trace)

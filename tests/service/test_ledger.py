@@ -425,6 +425,7 @@ def test_a_wiped_redis_is_no_empty_ledger(redis: Redis, ledger: Ledger) -> None:
         lambda: save(ledger),
         lambda: ledger.accept("a", sequence=2, job=new_id(), source="s"),
         lambda: ledger.recompile("a"),
+        lambda: ledger.again("a"),
         ledger.claim,
         lambda: ledger.begin(job, "parse", "w"),
         lambda: ledger.heartbeat(lease),

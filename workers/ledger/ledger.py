@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from redis import Redis
 from redis.exceptions import ResponseError
@@ -19,6 +19,7 @@ from workers.ledger.records import (
     Acceptance,
     Accepted,
     Action,
+    Again,
     Beat,
     Begun,
     Document,
@@ -184,6 +185,15 @@ class Ledger:
         if answer != "sent":
             return cast("NotRecompiled", answer)
         return Message(message[0], cast("Stage", message[1]), cast("JobClass", message[2]))
+
+    def again(self, document: str, *, trace: str = "", idempotency_key: str = "") -> Again:
+        """The newest accepted save again, because somebody asks for it. The caller sends the message where the answer
+        is `sent`: its first stage is parse, its class interactive."""
+        texts = (document, new_id(), trace, idempotency_key)
+        answer, *found = self._run("again", texts, (self.timing.keep_once,))
+        if answer == "unknown":
+            return Again("unknown")
+        return Again(cast("Literal['sent', 'running', 'repeated']", answer), found[0], int(found[1] or 0))
 
     def feed(self, bulk: str, window: int, later_ms: int, keep_ms: int, jobs: Sequence[str]) -> list[Message]:
         """Begin the next documents of a recompile, at most one for each of the ids `jobs`, while fewer than `window`

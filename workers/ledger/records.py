@@ -107,6 +107,17 @@ Refusal = Literal["gone", "ended", "elsewhere", "leased", "superseded", "dead"]
 """Why a message runs nothing: the job is forgotten, has ended, is at another stage, is held by another worker, is no
 longer wanted, or has used up its attempts. Each is the normal end of a message that came late or twice."""
 
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """`job`, `sequence`: what compiles the document once more. `sent`: a job that begins; `running`: one that waits or
+    runs already; `repeated`: what answered the same idempotency key before; `unknown`: none, as in NotRecompiled."""
+
+    answer: Literal["sent", "running", "repeated", "unknown"]
+    job: str = ""
+    sequence: int = 0
+
+
 NotRecompiled = Literal["busy", "unknown"]
 """`busy`: a job of the document waits or runs. `unknown`: no save of it was accepted, or the newest retires it."""
 

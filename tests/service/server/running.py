@@ -41,7 +41,7 @@ def text(name: str = "月次", body: str = GOOD) -> str:
 class Running:
     """`client` is nobody; `as_token` gives one who has scopes."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, sources: Sources | None = None) -> None:
         self.settings = settings
         self.app = create_app(settings)
         self.server = Server(self.app, settings)
@@ -54,7 +54,9 @@ class Running:
         self._shell = Shell(
             self._context, Heart(self._context.ledger), "test", lambda message, _trace: self._sent.append(message)
         )
-        publish_catalog(Sources(None), self._context.store, self._context.redis, settings.redis_prefix)
+        # In place of the broker: a message is taken to the workers by `compile_all`.
+        self.service.send = lambda message, _trace: self._sent.append(message)
+        self.publish(sources or Sources(None))
 
     # -------------------------------------------------------------------------------------------- clients
 
@@ -85,6 +87,11 @@ class Running:
                 return
             message = self._sent.pop(0)
             self._shell.run(message.job, message.stage)
+
+    def publish(self, sources: Sources) -> str:
+        """Make another catalog the current one."""
+        context = self._context
+        return publish_catalog(sources, context.store, context.redis, self.settings.redis_prefix)
 
     def jobs(self) -> int:
         """How many jobs there are, ended or not."""
