@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from workers.ledger.records import Message
+from workers.ledger.records import STAGES, Message
 
 from .documents import MULTI, large
 from .installation import Installation
@@ -34,7 +34,7 @@ def test_a_document_that_takes_too_long(install: Install) -> None:
     assert (letter.document, letter.stage, letter.cause) == ("slow.md", job.stage, outcome.cause)
 
     found.stop_one("dispatcher")  # which would tell the store of the death again, had it not yet done so
-    for stage in ("parse", "verify"):  # it has errors: there is nothing in between
+    for stage in STAGES:
         found.stop_one(stage)
         found.start_one(stage, AOP_SOFT_TIME_LIMIT_S="60", AOP_TIME_LIMIT_S="75", AOP_LEASE_MS="10000")
     found.archive.remove_dead(accepted.job)
