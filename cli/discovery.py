@@ -91,6 +91,16 @@ def folder_documents(folder: str, out: Path) -> list[Named]:
     return [entry.named for entry in _Search(out).below(folder)]
 
 
+def all_folder_documents(folder: str, out: Path) -> list[Named]:
+    """As `folder_documents`, where one that is missed would be taken for one that is gone. Raises OSError where a
+    folder cannot be read."""
+    search = _Search(out)
+    found = [entry.named for entry in search.below(folder)]
+    if search.faults:
+        raise search.faults[0]
+    return found
+
+
 class _Search:
     def __init__(self, out: Path) -> None:
         self.several = False

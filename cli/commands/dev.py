@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,27 +18,26 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import boto3
-from redis.exceptions import RedisError
 from watchfiles import watch
 
 from cli import streams
 from cli.dev_report import Reporter
-from cli.discovery import folder_documents
+from cli.discovery import all_folder_documents
 from cli.exits import OK
 from cli.messages import say
 from cli.service import load_settings, stop_on_signals
 from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
-from pipeline.stores.protocol import StoreError
 from workers import logs
 from workers.archive import Archive
 from workers.connections import open_ledger, open_redis, open_store
-from workers.intake import Intake, open_installation
+from workers.faults import SYSTEM
+from workers.intake import Intake, IntakeContended, open_installation
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import STAGES, LedgerLost
-from workers.local.folder_source import FolderSource
+from workers.local.folder_source import SOURCE, FolderSource
 from workers.local.seaweedfs import SeaweedFS
-from workers.local.servers import HOST, ServerNotStarted, free_ports
+from workers.local.servers import HOST, ServerNotStarted, free_ports, is_free
 from workers.local.supervisor import Supervisor
 from workers.local.valkey import Valkey
 from workers.reindex import reindex
@@ -45,6 +45,7 @@ from workers.settings import Settings
 from workers.tokens import Tokens
 
 _READY_S: Final = 60.0
+_PORT_S: Final = 5.0
 _BUCKET: Final = "aop"
 _DEV: Final = "dev"
 _SCOPES: Final = (
@@ -78,7 +79,7 @@ def run(options: Dev) -> int:
     with ExitStack() as resources:
         resources.enter_context(_only_one(options.state))
         try:
-            environment = _servers(options, resources)
+            environment, servers = _servers(options, resources)
         except ServerNotStarted as error:
             raise Trouble("dev.server", detail=str(error)) from error
         os.environ.update(environment)
@@ -109,11 +110,11 @@ def run(options: Dev) -> int:
         reporter = Reporter(ledger, archive, options.lang)
         source = FolderSource(
             options.folder,
-            lambda: [Path(found.file) for found in folder_documents(os.fspath(options.folder), options.state)],
+            lambda: [Path(found.file) for found in all_folder_documents(os.fspath(options.folder), options.state)],
             Intake(ledger, archive).accept,
             settings.max_document_bytes,
             lambda path, error: streams.note(f"{path}: {error.text(options.lang)}"),
-            known=_known(ledger),
+            known=_known(ledger, archive),
         )
         threads = [
             threading.Thread(target=_watch, args=(options, source, stop), name="watch"),
@@ -122,6 +123,7 @@ def run(options: Dev) -> int:
         for thread in threads:
             thread.start()
         while not stop.wait(0.2):
+            _revive(servers, options.lang)
             for name, status in supervisor.look():
                 streams.note(say("dev.ended", options.lang, name=name, status=status))
         for thread in threads:
@@ -140,23 +142,28 @@ def _only_one(state: Path) -> IO[str]:
     return file
 
 
-def _servers(options: Dev, resources: ExitStack) -> dict[str, str]:
-    """Started; the settings of all processes. Raises ServerNotStarted."""
+def _servers(options: Dev, resources: ExitStack) -> tuple[dict[str, str], list[Valkey | SeaweedFS]]:
+    """Started; the settings of all processes. Raises ServerNotStarted, Trouble."""
     state = options.state.absolute()
+    port = _port(state) if options.port is None else options.port
+    if not is_free(port):
+        raise Trouble("dev.port", port=port)
     valkey = resources.enter_context(Valkey(state / "redis", bound=True))
+    servers: list[Valkey | SeaweedFS] = [valkey]
     (exporter,) = free_ports(1)
     environment = {
         "AOP_REDIS_URL": valkey.url,
         "AOP_STORE": f"file:{state / 'store'}",
         "AOP_CATALOG_FOLDER": str(options.folder.absolute()),
         "AOP_HOST": HOST,
-        "AOP_PORT": str(options.port if options.port is not None else _port(state)),
+        "AOP_PORT": str(port),
         "AOP_EXPORTER_PORT": str(exporter),
         "AOP_METRICS_FOLDER": str(state / "metrics"),
         "AOP_WEBHOOK_SECRETS": _kept(state / "webhook-secret", lambda: f"whsec_{secrets.token_hex(16)}"),
     }
     if options.s3:
         weed = resources.enter_context(SeaweedFS(state / "s3", bound=True))
+        servers.append(weed)
         client = boto3.client(
             "s3",
             endpoint_url=weed.endpoint,
@@ -174,11 +181,23 @@ def _servers(options: Dev, resources: ExitStack) -> dict[str, str]:
             "AOP_S3_SECRET_KEY": weed.secret_key,
             "AOP_S3_PATH_STYLE": "true",
         }
-    # What the user has set is kept, except for what this command itself provides.
-    return {name: value for name, value in environment.items() if name not in os.environ or name in _PROVIDED}
+    # What the user has set is kept, except for what leads to what this command itself provides.
+    kept = {name for name in _OF_THE_USER if name in os.environ}
+    return {name: value for name, value in environment.items() if name not in kept}, servers
 
 
-_PROVIDED: Final = frozenset({"AOP_REDIS_URL", "AOP_STORE", "AOP_PORT", "AOP_HOST", "AOP_EXPORTER_PORT"})
+_OF_THE_USER: Final = frozenset({"AOP_CATALOG_FOLDER", "AOP_METRICS_FOLDER", "AOP_WEBHOOK_SECRETS"})
+
+
+def _revive(servers: Sequence[Valkey | SeaweedFS], lang: Lang) -> None:
+    """With the data, the port and the credentials that it had: who uses it waits, and goes on."""
+    for server in servers:
+        if server.has_ended:
+            streams.note(say("dev.server-again", lang, name=type(server).__name__))
+            try:
+                server.start()
+            except ServerNotStarted as error:
+                raise Trouble("dev.server", detail=str(error)) from error
 
 
 def _processes() -> list[tuple[str, list[str]]]:
@@ -188,8 +207,16 @@ def _processes() -> list[tuple[str, list[str]]]:
 
 
 def _port(state: Path) -> int:
-    """The same as last time, so that what a browser or a client remembers stays true."""
-    return int(_kept(state / "port", lambda: str(free_ports(1)[0])))
+    """The same as last time, so that what a browser or a client remembers stays true; another where it is taken."""
+    port = int(_kept(state / "port", lambda: str(free_ports(1)[0])))
+    end = time.monotonic() + _PORT_S
+    while not is_free(port):
+        if time.monotonic() > end:
+            (port,) = free_ports(1)
+            (state / "port").write_text(str(port))
+            break
+        time.sleep(0.1)  # the server of one that was killed is just ending
+    return port
 
 
 def _kept(path: Path, make: Callable[[], str]) -> str:
@@ -226,32 +253,46 @@ def _say_where(options: Dev, settings: Settings, token: str) -> None:
     )
 
 
-def _known(ledger: Ledger) -> dict[str, str]:
-    """What was not retired: its file may have gone while nobody looked."""
+def _known(ledger: Ledger, archive: Archive) -> dict[str, str]:
+    """The revisions of those documents that came from the folder and were not retired: their files may have changed or
+    gone while nobody looked."""
     states = ((identity, ledger.document(identity)) for identity in ledger.documents())
-    return {identity: "" for identity, found in states if found is not None and found.state != "retired"}
+    newest = {identity: found.sequence for identity, found in states if found is not None}
+    saves = archive.saves(newest)
+    return {
+        identity: save.revision
+        for identity, save in saves.items()
+        if save.source == SOURCE and save.action == "compile"
+    }
 
 
 def _watch(options: Dev, source: FolderSource, stop: threading.Event) -> None:
     """A change wakes us; what is there now decides, and is looked at once a second whether something woke us or not."""
-    ignored = os.fspath(options.state.absolute())
-    heard = watch(
-        options.folder,
-        watch_filter=lambda _, path: not path.startswith(ignored),
-        debounce=150,
-        step=30,
-        rust_timeout=1_000,
-        yield_on_timeout=True,
-        stop_event=stop,
-        raise_interrupt=False,
-        ignore_permission_denied=True,
-    )
     told = False
-    for _ in heard:
+    for _ in _wakings(options, stop):
         try:
             source.look()
             told = False
-        except (RedisError, StoreError, LedgerLost) as error:
+        except (*SYSTEM, IntakeContended) as error:
             if not told:
                 streams.note(say("dev.not-saved", options.lang, detail=str(error)))
             told = True
+
+
+def _wakings(options: Dev, stop: threading.Event) -> Iterator[object]:
+    ignored = os.fspath(options.state.absolute())
+    # Where the system has no more to watch files with, we look all the same.
+    with contextlib.suppress(OSError):
+        yield from watch(
+            options.folder,
+            watch_filter=lambda _, path: not path.startswith(ignored),
+            debounce=150,
+            step=30,
+            rust_timeout=1_000,
+            yield_on_timeout=True,
+            stop_event=stop,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        )
+    while not stop.wait(1.0):
+        yield None

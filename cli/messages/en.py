@@ -164,6 +164,8 @@ TEXTS: Final[dict[str, str]] = {
     "dev.no-folder": "{path} is no folder. Name the folder of your procedures.",
     "dev.running": "another aop dev uses {path}. Stop it, or name another folder with --state.",
     "dev.server": "a server did not start: {detail}",
+    "dev.port": "port {port} is taken. Stop what uses it, or name another with --port.",
+    "dev.server-again": "{name} has ended, and is started again.",
     "dev.not-ready": "the service did not become ready. Its logs are in {path}.",
     "dev.reindex": "Redis has lost its data: the ledger is rebuilt from the store.",
     "dev.stopping": "Stopping: what runs is handed back.",

@@ -164,6 +164,8 @@ TEXTS: Final[dict[str, str]] = {
     "dev.no-folder": "{path} はフォルダーではありません。手順のフォルダーを指定してください。",
     "dev.running": "別の aop dev が {path} を使っています。止めるか、--state で別のフォルダーを指定してください。",
     "dev.server": "サーバーが起動しませんでした: {detail}",
+    "dev.port": "ポート {port} は使われています。使っているものを止めるか、--port で別の番号を指定してください。",
+    "dev.server-again": "{name} が終わったので、起動し直します。",
     "dev.not-ready": "サービスの準備ができませんでした。ログは {path} にあります。",
     "dev.reindex": "Redis のデータが失われています。保管庫から台帳を作り直します。",
     "dev.stopping": "止めています。途中の仕事は戻されます。",

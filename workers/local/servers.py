@@ -30,6 +30,17 @@ def free_ports(count: int) -> list[int]:
             holder.close()
 
 
+def is_free(port: int) -> bool:
+    with socket.socket() as holder:
+        # As a server does: a port whose last connections linger is free.
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            holder.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
 def die_with_parent() -> None:
     """Called in a child before its program begins: the system asks it to end when the thread that started it does.
     On Linux; elsewhere nothing."""

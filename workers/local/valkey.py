@@ -73,6 +73,11 @@ class Valkey:
                 raise ServerNotStarted(f"Valkey did not start; the end of its log {log}:\n{tail}")
             time.sleep(0.02)
 
+    @property
+    def has_ended(self) -> bool:
+        """By itself: it was started, and nobody stopped it."""
+        return self._process is not None and self._process.poll() is not None
+
     def stop(self) -> None:
         """The data stays. The second time nothing."""
         process, self._process = self._process, None

@@ -157,7 +157,7 @@ def test_several_values_are_separated_by_commas_or_blanks(environment: pytest.Mo
     assert settings.s3_buckets == ()
 
 
-@given(st.text(alphabet=st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), max_size=80))
+@given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=80))
 def test_no_redis_url_makes_the_check_fail_itself(url: str) -> None:
     """Whatever it is: settings, or a sentence that does not show it."""
     before = os.environ.get("AOP_REDIS_URL")

@@ -90,7 +90,7 @@ def test_all_are_asked_to_end_and_made_to(supervisor: Supervisor, tmp_path: Path
     )
     supervisor.add("well", SLEEP)
     supervisor.add("deaf", [sys.executable, "-c", deaf])
-    grandchild = int(until(lambda: marks.exists() and marks.read_text()))
+    grandchild = int(until(lambda: marks.read_text() if marks.exists() else None))
     pids = [pid_of(supervisor, "well"), pid_of(supervisor, "deaf"), grandchild]
     begun = time.monotonic()
     supervisor.stop(patience_s=1.0)
