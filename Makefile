@@ -26,7 +26,7 @@ endif
 $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 	$(install) --require-hashes -r requirements/run.txt
 	$(install) --no-build-isolation --no-deps -e .
-	$(BIN)/python -m compileall -q pipeline catalog cli aop_runtime workers
+	$(BIN)/python -m compileall -q pipeline catalog cli aop_runtime workers server
 	@touch $@
 
 # What running procedures needs as well: the extras run, mcp, anthropic and google.

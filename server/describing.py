@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import cast
 
 from pydantic import JsonValue
@@ -80,8 +81,9 @@ def save_dict(save: Save, outcome: Outcome | None) -> Json:
     }
 
 
-def document_dict(document: Document, published: Published | None) -> Json:
-    """`state`: of the newest compile that has ended; `published` None: nothing is."""
+def document_dict(document: Document, published: Published | None, stale: Sequence[str]) -> Json:
+    """`state`: of the newest compile that has ended; `published` None: nothing is. `stale`: why a compile with the
+    current catalog would change it, in R3's words."""
     return {
         "document_id": document.id,
         "state": document.state,
@@ -90,6 +92,7 @@ def document_dict(document: Document, published: Published | None) -> Json:
         "running_job_id": document.running or document.waiting or None,
         "published": None if published is None or published.retired else outcome_dict(published),
         "retired": published is not None and published.retired,
+        "stale": list(stale),
     }
 
 

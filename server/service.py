@@ -27,8 +27,10 @@ from workers.catalogs import CatalogMissing, Catalogs
 from workers.connections import open_ledger, open_redis, open_store
 from workers.intake import Intake, open_installation
 from workers.ledger.ledger import Ledger
+from workers.ledger.recompiles import Recompiles
 from workers.ledger.records import LedgerLost, Project
 from workers.logs import Masking, secrets_of
+from workers.measured_store import MeasuredStore
 from workers.settings import Settings
 from workers.token_uses import Uses
 from workers.tokens import Tokens
@@ -62,7 +64,7 @@ class Service:
         self.settings = settings
         self.redis: Redis = open_redis(settings)
         self.ledger: Ledger = open_ledger(settings, self.redis)
-        store = open_store(settings)
+        store = MeasuredStore(open_store(settings))
         archive = Archive(store)
         self.uses = Uses()
         self.backend = Backend(
@@ -72,6 +74,7 @@ class Service:
             Intake(self.ledger, archive, settings.max_document_bytes),
             Tokens(store, self.redis, settings.redis_prefix, self.uses),
         )
+        self.recompiles = Recompiles(self.ledger, self.redis, settings.redis_prefix)
         self.masking = Masking(secrets_of(settings))
         self.watch = Watch(self.ledger, self._now_ms)
         # Not anyio's threads: those that are given up would not count, and grow without bound while Redis hangs.

@@ -11,10 +11,6 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
     # ------------------------------------------------------------------------------------------------ requests
     "not-json": ("本文が JSON ではありません（{detail}）。", "the body is no JSON ({detail})"),
     "field": ("{path}: {detail}", "{path}: {detail}"),
-    "media-type": (
-        "本文の Content-Type は {detail} にしてください。",
-        "send the body with Content-Type {detail}",
-    ),
     "too-large": ("本文が大きすぎます。{limit} バイトまでです。", "the body is too large: at most {limit} bytes"),
     "document-too-large": (
         "文書が大きすぎます。{limit} バイトまでです。",
@@ -56,7 +52,6 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
     "no-such-path": ("この URL には何もありません。", "there is nothing at this URL"),
     "method": ("この URL で {method} は使えません。", "{method} does not work at this URL"),
     "bad-request": ("リクエストの形が正しくありません。", "the request is malformed"),
-    "not-acceptable": ("この形では返せません。", "this cannot be given in that form"),
     # ---------------------------------------------------------------------------------------------- recompiles
     "no-plan": (
         "この plan_token の計画はありません（計画は 1 時間で消えます）。scope を送って計画を作り直してください。",

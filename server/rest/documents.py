@@ -152,9 +152,10 @@ def page(backend: Backend, service: Service, token: Token, query: ListQuery) -> 
     found = [entry for entry in listing.documents(looked_at) if query.state in (None, entry.state)]
     shown = found[: query.limit]
     published = backend.archive.published_many([entry.id for entry in shown])
+    stale = service.recompiles.stale(entry.id for entry in shown)
     last = shown[-1].id if len(found) > query.limit else looked_at[-1] if looked_at else ""
     return {
-        "documents": [document_dict(entry, published.get(entry.id)) for entry in shown],
+        "documents": [document_dict(entry, published.get(entry.id), stale.get(entry.id, ())) for entry in shown],
         "next": last if names and last != names[-1] else None,
     }
 
@@ -170,7 +171,7 @@ async def get(service: Service, request: Request) -> Response:
     match place.view:
         case "":
             read_query(Closed, request)
-            return JSONResponse(await service.run(shown_document, place.document))
+            return JSONResponse(await service.run(shown_document, service, place.document))
         case "history":
             return await history(service, request, place.document)
         case "diff":
@@ -181,11 +182,12 @@ async def get(service: Service, request: Request) -> Response:
             return await published_file(service, request, token, place.document, view)
 
 
-def shown_document(backend: Backend, document: str) -> Json:
+def shown_document(backend: Backend, service: Service, document: str) -> Json:
     """With its newest save. Raises ApiError 404, StoreError, RedisError, LedgerLost."""
     found = backend.ledger.document(document)
     if found is None:
         raise ApiError("not_found", "no-document")
     newest = backend.archive.history(document, found.sequence, 1)
     latest: Json | None = save_dict(*newest[0]) if newest else None
-    return {**document_dict(found, backend.archive.published(document)), "latest": latest}
+    stale = service.recompiles.stale([document]).get(document, ())
+    return {**document_dict(found, backend.archive.published(document), stale), "latest": latest}

@@ -18,7 +18,7 @@ from pipeline.generators.registry import default_registry
 from server.auth import authorized
 from server.describing import Json
 from server.endpoints import Endpoint, endpoint
-from server.errors import ApiError
+from server.errors import ApiError, unavailable
 from server.limits import read_body
 from server.reading import Closed, read_json, read_model, read_query
 from server.service import Backend, Service
@@ -26,7 +26,7 @@ from workers.audit import Audit
 from workers.bulk.plan import Plan, Planner
 from workers.bulk.run import Begun, Bulk, PlanUnknown
 from workers.bulk.scope import Scope
-from workers.ledger.recompiles import Recompile, Recompiles
+from workers.ledger.recompiles import Recompile
 from workers.project import LedgerProject
 from workers.tokens import Token
 
@@ -102,7 +102,7 @@ def run_plan(service: Service, token: Token, plan_token: str) -> tuple[int, Json
         raise ApiError("not_found", "no-plan") from None
     if not isinstance(found, Begun):
         raise ApiError("conflict", "plan-changed", details={"plan": plan_dict(found.plan, found.token)})
-    recompile = recompiles_of(service).recompile(found.identity)
+    recompile = service.recompiles.recompile(found.identity)
     Audit(service.backend.store).record(token.actor, "recompile.run", found.identity)
     body: Json = {"recompile_id": found.identity, "url": f"/v1/recompiles/{found.identity}"}
     return 202, body if recompile is None else {**body, **recompile_dict(recompile)}
@@ -114,11 +114,11 @@ async def _planned(work: Callable[[], T]) -> T:
         with anyio.fail_after(_PLAN_S):
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_one_plan)
     except TimeoutError:
-        raise ApiError("dependency_failure", "timeout", limit=round(_PLAN_S)) from None
+        raise unavailable("timeout") from None
 
 
 def bulk_of(service: Service) -> Bulk:
-    recompiles = recompiles_of(service)
+    recompiles = service.recompiles
 
     def planner() -> Planner:
         digest, catalog = service.catalog()
@@ -128,10 +128,6 @@ def bulk_of(service: Service) -> Bulk:
         return Planner(service.backend.archive, recompiles, compiler, digest, LedgerProject(service.ledger))
 
     return Bulk(service.ledger, recompiles, planner)
-
-
-def recompiles_of(service: Service) -> Recompiles:
-    return Recompiles(service.ledger, service.redis, service.settings.redis_prefix)
 
 
 # ------------------------------------------------------------------------------------------------------- looking
@@ -145,7 +141,7 @@ async def list_recompiles(service: Service, request: Request) -> Response:
 
 
 def _listed(_backend: Backend, service: Service, token: Token) -> Json:
-    recompiles = recompiles_of(service)
+    recompiles = service.recompiles
     shown: list[JsonValue] = [recompile_dict(found) for found in recompiles.newest(50) if _is_open_to(token, found)]
     # What is offered is about all documents: whoever may know only of some asks for a plan of `stale`.
     offered = None if token.limited else recompiles.offered()
@@ -170,7 +166,7 @@ async def results(service: Service, request: Request) -> Response:
 
 def _results(backend: Backend, service: Service, token: Token, identity: str, cursor: int) -> Json:
     _readable(backend, service, token, identity)
-    following, found = recompiles_of(service).results(identity, cursor, _MOST_SHOWN)
+    following, found = service.recompiles.results(identity, cursor, _MOST_SHOWN)
     shown: list[JsonValue] = [
         {"document_id": document, "job_id": job, "outcome": outcome}
         for document, (job, outcome) in sorted(found.items())
@@ -190,7 +186,7 @@ def _changing(change: Change) -> Endpoint:
 
 def _changed(backend: Backend, service: Service, token: Token, identity: str, change: Change) -> Recompile:
     before = _readable(backend, service, token, identity)
-    after = recompiles_of(service).change(identity, _STATES[change])
+    after = service.recompiles.change(identity, _STATES[change])
     if after is None:
         raise ApiError("not_found", "no-recompile")
     if after.state != _STATES[change] and after.state != before.state:
@@ -205,7 +201,7 @@ def _changed(backend: Backend, service: Service, token: Token, identity: str, ch
 
 def _readable(_backend: Backend, service: Service, token: Token, identity: str) -> Recompile:
     """Raises ApiError 404, which is the same for one that the token must not know of."""
-    found = recompiles_of(service).recompile(identity) if _ID.fullmatch(identity) else None
+    found = service.recompiles.recompile(identity) if _ID.fullmatch(identity) else None
     if found is None or not _is_open_to(token, found):
         raise ApiError("not_found", "no-recompile")
     return found

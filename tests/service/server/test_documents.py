@@ -43,6 +43,23 @@ def test_a_saved_document_is_compiled_and_shown(running: Running, document: str)
     assert (again.status_code, again.content) == (304, b"")
 
 
+def test_what_a_catalog_made_stale_says_so(running: Running, document: str) -> None:
+    """A document that a changed catalog would change tells why, in R3's words, until it is compiled again."""
+    client = running.as_token()
+    client.put(f"/v1/documents/{document}", content=text())
+    running.compile_all()
+    assert client.get(f"/v1/documents/{document}").json()["stale"] == []
+
+    running.service.recompiles.mark_stale({document: ["tool-schema", "tool-added"]})
+    assert client.get(f"/v1/documents/{document}").json()["stale"] == ["tool-schema", "tool-added"]
+    (listed,) = client.get("/v1/documents", params={"prefix": document}).json()["documents"]
+    assert listed["stale"] == ["tool-schema", "tool-added"]
+
+    client.put(f"/v1/documents/{document}", content=text() + "\n")
+    running.compile_all()
+    assert client.get(f"/v1/documents/{document}").json()["stale"] == []
+
+
 def test_the_last_good_version_stays_published(running: Running, document: str) -> None:
     """A newer save that fails leaves what was published before; its job has the diagnostics, in the asked language."""
     client = running.as_token()
