@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any, Final, cast
 
+import anyio
 from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
@@ -25,14 +26,14 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from server.errors import ApiError, as_api_error
+from server.errors import ApiError, as_api_error, unavailable
 from server.language import language_of
 from server.mcp import catalog, compiling
 from server.mcp.gate import UNAVAILABLE, Gate, token_of
 from server.mcp.tool import Call, McpTool
 from server.reading import read_model
 from server.saving import trace_of
-from server.service import Backend, Service
+from server.service import WORK_S, Backend, Service
 from workers.logs import get_logger
 from workers.tokens import Token
 
@@ -43,6 +44,7 @@ _INSTRUCTIONS: Final = (
     "it with compile_aop, then ask get_compile_status until `ended`, and tell the person every error and warning."
 )
 
+_AT_ONCE: Final = 2
 _UNCHECKED: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 """The gate checks, and more exactly."""
 
@@ -57,6 +59,7 @@ class McpApp:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._computing = anyio.Semaphore(_AT_ONCE)
         self._server = Server(
             "aop",
             version=version("aop"),
@@ -80,11 +83,28 @@ class McpApp:
         async with self._server.session_manager.run():
             yield
 
+    @asynccontextmanager
+    async def _turn(self, tool: McpTool) -> AsyncIterator[None]:
+        """Few at once take a processor: everybody else's requests are answered by the same process. Raises ApiError 503
+        where it takes too long until it is its turn."""
+        if not tool.computes:
+            yield
+            return
+        try:
+            with anyio.fail_after(WORK_S):
+                await self._computing.acquire()
+        except TimeoutError:
+            raise unavailable("timeout") from None
+        try:
+            yield
+        finally:
+            self._computing.release()
+
     # ---------------------------------------------------------------------------------------------- requests
 
     async def _list(self, context: _Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         token = _token(context)
-        missing = unavailable(token)
+        missing = withheld(token)
         return ListToolsResult(
             tools=[_tool(tool) for tool in TOOLS.values() if token.allows(tool.scope)],
             _meta={UNAVAILABLE: missing} if missing else None,
@@ -105,7 +125,8 @@ class McpApp:
             def answer(backend: Backend) -> dict[str, JsonValue]:
                 return tool.answer(Call(backend, self._service, token, lang, trace_of(request)), arguments)
 
-            value = await self._service.run(answer)
+            async with self._turn(tool):
+                value = await self._service.run(answer)
         except Exception as error:
             # What has words is said; what has none is a bug, and logged as one.
             found = as_api_error(error)
@@ -117,7 +138,7 @@ class McpApp:
         return _result(value, token)
 
 
-def unavailable(token: Token) -> list[JsonValue]:
+def withheld(token: Token) -> list[JsonValue]:
     """The tools that the token may not use, each with the scope that it needs."""
     return [{"name": tool.name, "scope": tool.scope} for tool in TOOLS.values() if not token.allows(tool.scope)]
 
@@ -146,7 +167,7 @@ def _tool(tool: McpTool) -> Tool:
 
 
 def _result(value: dict[str, JsonValue], token: Token, *, is_error: bool = False) -> CallToolResult:
-    missing = unavailable(token)
+    missing = withheld(token)
     text = json.dumps(value, ensure_ascii=False)
     return CallToolResult(
         content=[TextContent(text=text)],

@@ -29,6 +29,9 @@ from workers.project import LedgerProject
 MAX_TEXT: Final = 1024 * 1024
 """Characters that an argument may hold; a document may have `AOP_MAX_DOCUMENT_BYTES`."""
 
+_MOST_SHOWN: Final = 500
+"""Errors, and as many warnings, of one answer."""
+
 DocumentId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 JobId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{27}$", min_length=27, max_length=27)]
@@ -114,7 +117,7 @@ def status(call: Call, arguments: BaseModel) -> Json:
     given = cast("StatusArguments", arguments)
     job = readable_job(call.backend, call.service, call.token, given.job_id)
     shown = job_dict(call.service, job)
-    empty: Json = {"status": None, "errors": [], "warnings": [], "phases": [], "stages": []}
+    empty: Json = {"status": None, **_listed([]), "phases": [], "stages": []}
     outcome = call.backend.archive.outcome(job.document, job.sequence) if job.state in ENDED else None
     if outcome is None or outcome.job != job.id:
         return {**shown, **empty}
@@ -149,16 +152,27 @@ def _document(call: Call, identity: str) -> str:
 
 
 def _told(found: dict[str, JsonValue]) -> Json:
-    """O2 in the form that a model asks for: errors and warnings apart, the tools of each phase, no instructions."""
+    """O2 in the form that a model asks for: errors and warnings apart, the tools of each phase, no instructions. A text
+    of a megabyte may have more faults than anybody reads: the first ones are shown, all are counted."""
     diagnostics = cast("list[dict[str, JsonValue]]", found["diagnostics"])
     phases = cast("list[dict[str, JsonValue]]", found["phases"])
     return {
         "status": found["status"],
-        "errors": [entry for entry in diagnostics if entry["severity"] == "error"],
-        "warnings": [entry for entry in diagnostics if entry["severity"] != "error"],
+        **_listed(diagnostics),
         "phases": [
             {key: phase[key] for key in ("number", "title", "line", "kind", "calls", "tools")} for phase in phases
         ],
+    }
+
+
+def _listed(diagnostics: list[dict[str, JsonValue]]) -> Json:
+    errors = [entry for entry in diagnostics if entry["severity"] == "error"]
+    warnings = [entry for entry in diagnostics if entry["severity"] != "error"]
+    return {
+        "errors": list(errors[:_MOST_SHOWN]),
+        "warnings": list(warnings[:_MOST_SHOWN]),
+        "error_count": len(errors),
+        "warning_count": len(warnings),
     }
 
 
@@ -173,6 +187,7 @@ TOOLS: Final = (
         CheckArguments,
         check,
         read_only=True,
+        computes=True,
     ),
     McpTool(
         "compile_aop",

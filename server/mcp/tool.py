@@ -31,7 +31,8 @@ Answer: TypeAlias = Callable[[Call, BaseModel], dict[str, JsonValue]]
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """`arguments`: closed, every field bounded and described. `answer` is given what it has read."""
+    """`arguments`: closed, every field bounded and described. `answer` is given what it has read. `computes`: it takes
+    a processor rather than waits for others."""
 
     name: str
     title: str
@@ -41,6 +42,7 @@ class McpTool:
     answer: Answer
     read_only: bool
     idempotent: bool = True
+    computes: bool = False
 
     @property
     def input_schema(self) -> dict[str, JsonValue]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
@@ -202,6 +203,24 @@ def test_checking_stores_nothing(running: Running, document: str) -> None:
     assert content() == before
     assert running.jobs() == jobs
     assert running.service.ledger.document(document) is None
+
+
+def test_more_faults_than_anybody_reads(run: Callable[..., Running]) -> None:
+    """The first ones are shown, all are counted; several of such checks at once hold up nobody for good."""
+    large = run(max_document_bytes=1 << 20, max_body_bytes=4 << 20)
+    token = large.token()
+    lines = "(使う道具: sandbocks)\n(使う道具: なし)\n" * 6_000
+    with ThreadPoolExecutor(6) as threads:
+        asks = [
+            threads.submit(called, large, token, "check_aop", text=f"# x\n\n## フェーズ 1: 一\n\n{lines}")
+            for _ in range(6)
+        ]
+        assert rpc(large, "tools/list", token=token).status_code == 200
+        answers = [ask.result() for ask in asks]
+    for answer in answers:
+        assert len(answer["errors"]) == 500
+        assert answer["error_count"] >= 6_000
+        assert answer["warning_count"] == len(answer["warnings"])
 
 
 def test_files_of_a_procedure(running: Running, document: str) -> None:
