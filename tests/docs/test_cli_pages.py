@@ -45,8 +45,8 @@ def test_the_table_of_options_is_the_real_one(page: Path) -> None:
     shown: dict[str, set[str]] = {}
     for commands, cell in table(page, "\n| "):
         for command in re.findall(r"`([^`]+)`", commands):
-            shown[command] = set(re.findall(r"--[a-z-]+", cell))
-    own = {name for row in table(page, "\n## `aop compile`") for name in re.findall(r"`(--[a-z-]+)", row[0])}
+            shown[command] = set(re.findall(r"--[a-z0-9-]+", cell))
+    own = {name for row in table(page, "\n## `aop compile`") for name in re.findall(r"`(--[a-z0-9-]+)", row[0])}
     assert {**shown, "compile": own, "check": own} == real
 
 
