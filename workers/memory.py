@@ -1,7 +1,7 @@
 """How much memory a worker's child may take, so that one document cannot take the machine down.
 
-The system's own limit is no help: an interpreter that gets no memory at all cannot even say so. So a second thread looks
-how much is in use, and has the main thread raise MemoryError while there is some left.
+The system's own limit is no help: an interpreter that gets no memory at all cannot even say so. So a second thread
+looks how much is in use, and has the main thread raise MemoryError while there is some left.
 """
 
 from __future__ import annotations
