@@ -115,6 +115,8 @@ class Archive:
         Raises ArchiveContended.
         """
         name, data = _outcome_name(outcome.document, outcome.sequence), outcome.to_bytes()
+        if outcome.round == 0 and self.store.set_pointer(name, data, None):
+            return True  # the usual case: nobody has told of this save before
         for _ in range(_ATTEMPTS):
             found = self.store.get_pointer(name)
             if found == data:

@@ -43,6 +43,9 @@ _TOMBSTONE: Final = b"aop deleted pointer 5f0c1f6be06d4a7797fd0d9b4c2a6d1e"
 """What stands where a pointer was deleted. Nobody's value: half of it is random."""
 _REMEMBERED: Final = 4096
 """How many pointers' ETags are remembered."""
+_RECENT: Final = 64
+_RECENT_BYTES: Final = 256 * 1024
+"""So many objects with traces are remembered, and none that is larger."""
 _FRESH_S: Final = 3600.0
 """A blob that is put again counts as put just now, give or take this; `sweep` must be given more."""
 _SWEPT_AT_ONCE: Final = 1000
@@ -69,6 +72,28 @@ class _Tags:
         return tag if digest == hashlib.sha256(value).digest() else None
 
 
+class _Recent:
+    """The objects with traces that were read last: a compile adds to what it has just read."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._objects: OrderedDict[str, Object] = OrderedDict()
+
+    def keep(self, place: str, found: Object) -> None:
+        if len(found.data) > _RECENT_BYTES:
+            return
+        with self._lock:
+            self._objects[place] = found
+            self._objects.move_to_end(place)
+            if len(self._objects) > _RECENT:
+                self._objects.popitem(last=False)
+
+    def take(self, place: str) -> Object | None:
+        """To be used once."""
+        with self._lock:
+            return self._objects.pop(place, None)
+
+
 class S3Store(NothingToClose):
     """A `Store` in a bucket. Threads may share it. `clock` gives seconds since the epoch, about as the server's does.
 
@@ -79,6 +104,7 @@ class S3Store(NothingToClose):
         self._bucket = Bucket(settings)
         self._clock = clock
         self._tags = _Tags()
+        self._recent = _Recent()
 
     def check(self) -> None:
         """Refuse a bucket that cannot be used, and a server that ignores the conditions of a write: with it two writers
@@ -131,7 +157,12 @@ class S3Store(NothingToClose):
     # ---------------------------------------------------------------------------------------------- traces
 
     def get_traces(self, key: str) -> list[bytes]:
-        return self._traces_at(f"traces/{_quoted(check_key(key))}")
+        place = f"traces/{_quoted(check_key(key))}"
+        found = self._bucket.get(place)
+        if found is None:
+            return []
+        self._recent.keep(place, found)
+        return _unpack(found.data)
 
     def get_traces_many(self, keys: Iterable[str]) -> dict[str, list[bytes]]:
         found = _present(list(map(check_key, keys)), self.get_traces)
@@ -141,12 +172,20 @@ class S3Store(NothingToClose):
         return (_name(entry) for entry in self._bucket.list("traces/"))
 
     def add_trace(self, key: str, trace: bytes) -> None:
+        """One request where the key's traces are what this store read last, or there are none yet; two more where that
+        was a mistake."""
         place = f"traces/{_quoted(check_key(key))}"
+        supposed, found = True, self._recent.take(place)
         for _ in tries():
-            found = self._bucket.get(place)
+            if not supposed:
+                found = self._bucket.get(place)
             traces = [] if found is None else _unpack(found.data)
             if traces and traces[0] == trace:
-                return
+                if not supposed:
+                    return
+                supposed = False
+                continue
+            supposed = False
             kept = [trace, *(other for other in traces if other != trace)][:TRACES_PER_KEY]
             if self._bucket.put(place, _pack(kept), tag=found and found.tag, missing=found is None) is not None:
                 return
