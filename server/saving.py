@@ -55,16 +55,19 @@ def accept(backend: Backend, service: Service, wanted: Wanted, trace: str) -> di
         trace=trace,
     )
     _logger.info("save", answer=accepted.answer, job=accepted.job, document=wanted.document, source=wanted.source)
-    return told(service, wanted.document, accepted.job, accepted.sequence, _status(backend, accepted))
+    return told(service, wanted.document, accepted.job, accepted.sequence, _status(backend, wanted, accepted))
 
 
-def _status(backend: Backend, accepted: Accepted) -> str:
+def _status(backend: Backend, wanted: Wanted, accepted: Accepted) -> str:
     if accepted.answer != "repeated":
         return accepted.answer
     # What was answered the first time: a save that arrived late ended in the moment in which it was accepted.
     job = backend.ledger.job(accepted.job)
-    late = job is not None and job.state == "superseded" and job.ended_ms == job.created_ms
-    return "superseded" if late else "accepted"
+    if job is None:
+        # Redis was lost since, or the job ended long ago: the store knows whether the save came to nothing.
+        outcome = backend.archive.outcome(wanted.document, accepted.sequence)
+        return "superseded" if outcome is not None and outcome.status == "superseded" else "accepted"
+    return "superseded" if job.state == "superseded" and job.ended_ms == job.created_ms else "accepted"
 
 
 def compile_again(backend: Backend, service: Service, document: str, trace: str, key: str = "") -> dict[str, JsonValue]:
