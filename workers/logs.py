@@ -154,6 +154,7 @@ _QUIET: Final = {
     "celery.worker.strategy": logging.WARNING,  # a line for each message received
     "celery.app.trace": logging.WARNING,  # and one for each that succeeded
     "uvicorn.access": logging.WARNING,
+    "watchfiles": logging.WARNING,
 }
 """Libraries that tell of each thing they do, or show what they send."""
 

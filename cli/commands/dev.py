@@ -6,10 +6,11 @@ import contextlib
 import fcntl
 import os
 import secrets
+import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,8 @@ _READY_S: Final = 60.0
 _PORT_S: Final = 5.0
 _BUCKET: Final = "aop"
 _DEV: Final = "dev"
+_SHELL: Final = "env"
+_LEADS_HERE: Final = ("AOP_REDIS_", "AOP_STORE", "AOP_S3_")
 _SCOPES: Final = (
     "documents:read",
     "documents:compile",
@@ -105,6 +108,7 @@ def run(options: Dev) -> int:
             if stop.is_set():
                 return OK
             raise Trouble("dev.not-ready", path=str(options.state / "logs"))
+        _write_shell_file(options.state / _SHELL, environment, _url(settings), token)
         _say_where(options, settings, token)
 
         reporter = Reporter(ledger, archive, options.lang)
@@ -238,13 +242,27 @@ def _wait_until_ready(settings: Settings, stop: threading.Event) -> bool:
     return False
 
 
+def _url(settings: Settings) -> str:
+    return f"http://{settings.host}:{settings.port}"
+
+
+def _write_shell_file(path: Path, environment: Mapping[str, str], url: str, token: str) -> None:
+    """What leads our other commands to this installation, for a shell to read; only its owner can. The address of Redis
+    and its password are others at each start."""
+    found = {name: value for name, value in environment.items() if name.startswith(_LEADS_HERE)}
+    found |= {"AOP_URL": url, "AOP_TOKEN": token}
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    path.write_text("".join(f"export {name}={shlex.quote(value)}\n" for name, value in found.items()))
+
+
 def _say_where(options: Dev, settings: Settings, token: str) -> None:
-    url = f"http://{settings.host}:{settings.port}"
     streams.note(
         say(
             "dev.where",
             options.lang,
-            url=url,
+            url=_url(settings),
+            shell=str(options.state / _SHELL),
             token=token,
             folder=str(options.folder),
             logs=str(options.state / "logs"),

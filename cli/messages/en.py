@@ -171,8 +171,9 @@ TEXTS: Final[dict[str, str]] = {
     "dev.stopping": "Stopping: what runs is handed back.",
     "dev.ended": "{name} ended with status {status} and is started again; see its log.",
     "dev.not-saved": "not saved yet, trying again: {detail}",
-    "dev.where": "aop is ready. Ctrl-C ends it.\n  HTTP     {url}/v1\n  MCP      {url}/mcp\n  token    {token}\n"
-    "  folder   {folder}\n  metrics  {metrics}\n  logs     {logs}",
+    "dev.where": "aop is ready. Ctrl-C ends it.\n  HTTP     {url}\n  MCP      {url}/mcp\n  token    {token}\n"
+    "  folder   {folder}\n  metrics  {metrics}\n  logs     {logs}\n"
+    "  shell    . {shell}   (then aop push, aop recompile and aop admin find it)",
     "dev.succeeded": "published  {document} (warnings: {warnings})",
     "dev.failed": "failed     {document} (errors: {errors}, warnings: {warnings})",
     "dev.dead": "dead       {document}: {cause} (aop admin dead show {job})",

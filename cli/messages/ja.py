@@ -171,8 +171,9 @@ TEXTS: Final[dict[str, str]] = {
     "dev.stopping": "止めています。途中の仕事は戻されます。",
     "dev.ended": "{name} が状態 {status} で終わったので、起動し直します。ログを見てください。",
     "dev.not-saved": "まだ保存できていません。もう一度試します: {detail}",
-    "dev.where": "準備ができました。Ctrl-C で止まります。\n  HTTP      {url}/v1\n  MCP       {url}/mcp\n"
-    "  トークン  {token}\n  フォルダー {folder}\n  数値      {metrics}\n  ログ      {logs}",
+    "dev.where": "準備ができました。Ctrl-C で止まります。\n  HTTP      {url}\n  MCP       {url}/mcp\n"
+    "  トークン  {token}\n  フォルダー {folder}\n  数値      {metrics}\n  ログ      {logs}\n"
+    "  シェル    . {shell}   （aop push、aop recompile、aop admin がここにつながります）",
     "dev.succeeded": "公開  {document}（警告 {warnings}）",
     "dev.failed": "失敗  {document}（エラー {errors}、警告 {warnings}）",
     "dev.dead": "配達不能  {document}: {cause}（aop admin dead show {job}）",

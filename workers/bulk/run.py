@@ -74,6 +74,10 @@ class Bulk:
     def offer(self) -> tuple[Plan, str]:
         """What the current catalog makes stale: marked, and offered as a plan."""
         plan, token = self.plan(Scope(stale=True), lambda _: True)
-        self.recompiles.mark_stale({found.document: found.reasons for found in plan.documents})
+        marked = {found.document: found.reasons for found in plan.documents}
+        self.recompiles.mark_stale(marked)
+        # What was compiled since the plan would stay marked; what ends from now on takes its mark off itself.
+        still = self.planner().plan(plan.scope, marked, lambda _: True)
+        self.recompiles.unmark_stale(marked.keys() - {found.document for found in still.documents})
         self.recompiles.offer(token)
         return plan, token

@@ -168,6 +168,11 @@ class Recompiles:
             pipe.hset(key, mapping=dict(entries[start : start + _CHUNK]))
         pipe.execute()
 
+    def unmark_stale(self, documents: Iterable[str]) -> None:
+        names = list(documents)
+        if names:
+            self._redis.hdel(self._key("stale"), *names)
+
     def stale(self, documents: Iterable[str]) -> dict[str, list[str]]:
         """Those of `documents` that are stale, each with its reasons."""
         asked = list(documents)

@@ -91,7 +91,7 @@ class Running:
 
     def ready(self) -> httpx2.Client:
         """A client with the token that it printed."""
-        url = self.saying(r"^  HTTP +(http://\S+)/v1$")
+        url = self.saying(r"^  HTTP +(http://\S+)$")
         token = self.saying(r"^  token +(aop_\S+)$")
         return httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=20)
 
