@@ -24,7 +24,7 @@ def admin_app(shared: Shared) -> typer.Typer:
         dead.command(name, help=shared.text(f"admin-dead-{name}"))(make(shared))
     app.add_typer(tokens, name="token")
     app.add_typer(dead, name="dead")
-    for name, make in (("reindex", _reindex), ("gc", _gc), ("audit", _audit)):
+    for name, make in (("preflight", _preflight), ("reindex", _reindex), ("gc", _gc), ("audit", _audit)):
         app.command(name, help=shared.text(f"admin-{name}"))(make(shared))
     return app
 
@@ -171,6 +171,16 @@ def _dead_drop(shared: Shared) -> Callable[..., int]:
 
 
 # -------------------------------------------------------------------------------------------------- ledger, store
+
+
+def _preflight(shared: Shared) -> Callable[..., int]:
+    def command(*, format: str | None = shared.plain_format, lang: str | None = shared.language) -> int:
+        with extra("service"):
+            from cli.commands.admin_preflight import run
+
+        return run(read_lang(lang), as_json=is_json(format))
+
+    return command
 
 
 def _reindex(shared: Shared) -> Callable[..., int]:

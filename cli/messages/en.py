@@ -97,6 +97,7 @@ TEXTS: Final[dict[str, str]] = {
     "help.admin-dead-all": "All that there are.",
     "help.admin-job": "The job's id.",
     "help.admin-audit": "Who changed what.",
+    "help.admin-preflight": "Look at all that an installation needs, and change nothing.",
     "help.admin-reindex": "Rebuild the ledger from the store, or add what a living one lacks.",
     "help.admin-gc": "Remove what nothing needs from the store.",
     "help.admin-gc-newest": "How many of the newest saves of a document stay.",

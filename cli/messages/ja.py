@@ -97,6 +97,7 @@ TEXTS: Final[dict[str, str]] = {
     "help.admin-dead-all": "今あるものすべて。",
     "help.admin-job": "仕事の ID。",
     "help.admin-audit": "誰が何を変えたか。",
+    "help.admin-preflight": "設置に要るものをすべて調べる。何も変えない。",
     "help.admin-reindex": "台帳を保管庫から作り直す。生きている台帳には足りないものだけを足す。",
     "help.admin-gc": "もう要らないものを保管庫から消す。",
     "help.admin-gc-newest": "文書ごとに残す、新しい保存の数。",
