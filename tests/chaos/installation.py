@@ -41,12 +41,12 @@ SETTINGS: Final = {
     "AOP_LONGEST_WAIT_MS": "4000",
     "AOP_TICK_MS": "100",
     "AOP_LEASE_MS": "5000",
-    "AOP_MESSAGE_LOST_MS": "10000",
+    "AOP_MESSAGE_LOST_MS": "12000",
     "AOP_MOST_ATTEMPTS": "10",
     "AOP_CONCURRENCY": "2",
-    "AOP_SOFT_TIME_LIMIT_S": "20",
-    "AOP_TIME_LIMIT_S": "25",
-    "AOP_VISIBILITY_TIMEOUT_S": "85",
+    "AOP_SOFT_TIME_LIMIT_S": "40",
+    "AOP_TIME_LIMIT_S": "45",
+    "AOP_VISIBILITY_TIMEOUT_S": "105",
     "AOP_SOFT_SHUTDOWN_S": "5",
     "AOP_RATE_PER_MINUTE": "1000000",
     "AOP_RATE_BURST": "1000000",
@@ -79,7 +79,7 @@ class Installation:
         own: Mapping[str, Mapping[str, str]] | None = None,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._resources = ExitStack()
         self._s3 = s3
         self._seed = seed
@@ -101,12 +101,12 @@ class Installation:
         self._resources.close()
 
     def _open(self) -> None:
-        self.valkey = Valkey(self._folder / "redis")
+        self.valkey = Valkey(self.folder / "redis")
         self._resources.enter_context(self.valkey)
         (port,) = free_ports(1)
         self.url = f"http://{HOST}:{port}"
         environment = {**SETTINGS, "AOP_REDIS_URL": self.valkey.url, "AOP_HOST": HOST, "AOP_PORT": str(port)}
-        environment |= self._seaweed() if self._s3 else {"AOP_STORE": f"file:{self._folder / 'store'}"}
+        environment |= self._seaweed() if self._s3 else {"AOP_STORE": f"file:{self.folder / 'store'}"}
         self.environment = {**environment, **self._extra}
         self.settings = settings_of({n: v for n, v in self.environment.items() if n.startswith("AOP_")})
         self.redis: Redis = self._resources.enter_context(self.valkey.client())
@@ -115,7 +115,7 @@ class Installation:
         open_installation(self.ledger, self.archive)
         tokens = Tokens(self.archive.store, self.redis, PREFIX)
         self.token = tokens.create(name="chaos", scopes=("documents:read", "documents:compile"))[1]
-        self.processes = Processes(self.environment, self._folder / "logs", self._own)
+        self.processes = Processes(self.environment, self.folder / "logs", self._own)
         self._resources.callback(self.processes.stop)
 
     def new_archive(self) -> Archive:
@@ -134,12 +134,12 @@ class Installation:
                 )
             )
         else:
-            store = FileStore(self._folder / "store", max_bytes=None, durable=True)
+            store = FileStore(self.folder / "store", max_bytes=None, durable=True)
         self._resources.callback(store.close)
         return Archive(store)
 
     def _seaweed(self) -> dict[str, str]:
-        self._weed = self._resources.enter_context(SeaweedFS(self._folder / "s3"))
+        self._weed = self._resources.enter_context(SeaweedFS(self.folder / "s3"))
         client = boto3.client(
             "s3",
             endpoint_url=self._weed.endpoint,

@@ -17,7 +17,7 @@ _TURNS: Final = 10
 
 
 class Observer:
-    """`archive`: of its own, on a store that does not fail. Those documents first that something is about to change."""
+    """`archive`: of its own, on a store that does not fail. Those documents first that have just changed."""
 
     def __init__(self, archive: Archive, documents: Sequence[str]) -> None:
         self._archive = archive
@@ -39,7 +39,7 @@ class Observer:
         self._thread.join(20)
 
     def hint(self, digest: str) -> None:
-        """Something is about to be published."""
+        """Something has just been published."""
         self._urgent.append(digest)
 
     def look(self, document: str) -> None:

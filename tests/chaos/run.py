@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -175,8 +176,19 @@ class _Run:
             verdict.faults += checks.faults_of_ledger(installation)
         verdict.took_s = self._passed()
         verdict.tally = self._tally(verdict.took_s)
+        self._keep_answers()
         verdict.faults += self._not_enough()
         return verdict
+
+    def _keep_answers(self) -> None:
+        """Beside the logs, for whoever asks why."""
+        answers = self._senders.answers
+        lines = (
+            {"message": asdict(message), "answers": answers.given.get(identity, [])}
+            for identity, message in answers.sent.items()
+        )
+        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+        (self._installation.folder / "answers.jsonl").write_text(text)
 
     def _tally(self, took_s: float) -> dict[str, object]:
         plan, blows, answers = self._plan, self._blows, self._senders.answers
@@ -193,11 +205,12 @@ class _Run:
             "dispatcher, server killed": f"{blows.done['dispatcher']}, {blows.done['server']}",
             "Redis restarted, wiped": f"{blows.done['redis']}, {blows.done['wipe']}",
             "messages": _counted(self._queues.done),
-            "S3": f"{proxy.faults.done.total()}: {_counted(proxy.faults.done)}",
+            "S3": f"{proxy.faults.done.total()}: {_counted(proxy.faults.done)} ({proxy.faults.overtaken} were)",
             "clock": f"{whose} is off by {by_s} s",
             "ended by themselves": _counted(blows.restarted) or "nobody",
             "jobs": _counted(self._totals()),
             "attempts beyond one a stage": _counted(checks.attempts_of(self._installation)),
+            "messages of dead workers": f"{self._unacknowledged()}, of jobs that have ended",
             "seen by the observer": f"{self._observer.moves} moves in {self._observer.looks} looks",
             "seconds": ", ".join([*(f"{name} {at:.0f}" for name, at in self._phases.items()), f"all {took_s:.0f}"]),
         }
@@ -207,6 +220,10 @@ class _Run:
             return dict(self._installation.ledger.totals())
         except (RedisError, LedgerLost):
             return {}
+
+    def _unacknowledged(self) -> int:
+        """Celery offers them again after the visibility time-out, when they are refused."""
+        return self._installation.redis.hlen(f"{PREFIX}:queue:unacked")
 
     def _killed(self) -> int:
         return sum(_only(self._blows.done, "worker", "child").values())
