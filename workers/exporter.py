@@ -8,9 +8,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry, make_wsgi_app, start_http_server
 
 from workers.connections import open_ledger, open_redis
+from workers.faults import SYSTEM
 from workers.logs import get_logger
 from workers.metrics.certificates import Certificates, endpoints
 from workers.metrics.folder import GroupCollector
@@ -19,7 +20,8 @@ from workers.pulse import BEAT_S, Consumers, Pulse
 from workers.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 _log = get_logger(__name__)
 
@@ -43,7 +45,9 @@ def serve(
     ready: Callable[[int], None],
 ) -> None:
     """Until `stop` is set. `ready` is told the port. Raises OSError where it cannot be had."""
-    server, thread = start_http_server(settings.exporter_port, settings.exporter_host, registry_of(settings, tokens))
+    registry = registry_of(settings, tokens)
+    server, thread = start_http_server(settings.exporter_port, settings.exporter_host, registry)
+    server.set_app(_answering(make_wsgi_app(registry)))
     try:
         ready(int(server.server_port))
         pulse = Pulse(Consumers(open_redis(settings), settings.redis_prefix), settings.probe_folder, "exporter")
@@ -56,3 +60,17 @@ def serve(
         server.shutdown()
         server.server_close()
         thread.join(timeout=5)
+
+
+def _answering(app: WSGIApplication) -> WSGIApplication:
+    """Where figures cannot be had the scrape fails, with the reason in the log instead of a traceback beside it."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            return list(app(environ, start_response))
+        except SYSTEM as error:
+            _log.warning("no figures", cause=str(error))
+            start_response("503 Service Unavailable", [("Content-Type", "text/plain; charset=utf-8")])
+            return [b"no figures: the log of the exporter says why\n"]
+
+    return answer

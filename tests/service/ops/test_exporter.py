@@ -50,6 +50,7 @@ def exporter(settings: Settings, folder: Path) -> Iterator[str]:
         process.terminate()
         status = process.wait(timeout=20)
     assert status == 0, log.read_text()
+    assert "Traceback" not in log.read_text()
 
 
 def scrape(url: str) -> dict[str, float]:
@@ -71,7 +72,7 @@ def test_a_lost_ledger_fails_the_scrape_until_it_is_there_again(
     with exporter(service_settings, tmp_path) as url:
         assert scrape(url)["aop_dead_letters[]"] == 0
         wipe(redis, ledger)
-        assert httpx2.get(url, timeout=20).status_code == 500
+        assert httpx2.get(url, timeout=20).status_code == 503
         assert {path.name for path in (tmp_path / "probes").iterdir()} == {"alive", "ready"}
         ledger.open(fresh=True)
         assert scrape(url)["aop_dead_letters[]"] == 0
