@@ -78,10 +78,6 @@ class Span:
         if self._span is not None:
             self._span.set_attribute(name, value)
 
-    def rename(self, name: str) -> None:
-        if self._span is not None:
-            self._span.update_name(name)
-
     def fail(self, cause: str) -> None:
         if self._span is not None:
             from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415 - see `begin`

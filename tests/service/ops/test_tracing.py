@@ -188,7 +188,7 @@ from workers.settings import load
 from workers import tracing
 tracing.check(load()); tracing.begin(load(), "p")
 with tracing.span("name", "00-x", "server", a=1) as span:
-    span.set("b", 1); span.fail("no"); span.rename("other")
+    span.set("b", 1); span.fail("no")
     print(json.dumps([span.traceparent, [name for name in sys.modules if name.startswith("opentelemetry")]]))
 tracing.end()
 """
