@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
 import time
@@ -119,6 +120,9 @@ def load_code() -> None:
         output_of(
             Compiler(load_catalog(), store, generator).compile(Input("a.md", document.encode())), generator.identity
         )
+    # What is loaded by now stays: no child's collector looks at it again, which would also copy the shared pages.
+    gc.collect()
+    gc.freeze()
 
 
 def run_worker(settings: Settings, stage: Stage, taken: Taken, group: str) -> int:
