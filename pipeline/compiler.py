@@ -243,14 +243,21 @@ class Compiler:
                 self.store.add_trace(key, entry.with_receipt(receipt).to_bytes())
 
     def plan(
-        self, document: Input, project: ProjectView = NO_PROJECT, *, survey: Survey | None = None
+        self,
+        document: Input,
+        project: ProjectView = NO_PROJECT,
+        *,
+        survey: Survey | None = None,
+        known: Sequence[Record] | None = None,
     ) -> tuple[StageReport, ...]:
         """What a compile would run, and why (`aop why`). No generator runs, and nothing is stored.
 
-        Parse and resolve do run if they must: what comes behind them cannot be known else.
+        Parse and resolve do run if they must: what comes behind them cannot be known else. `known`: as for
+        `compile`.
         """
         sha256 = hashlib.sha256(document.data).hexdigest()
-        known = self.records([document.path])[document.path]
+        if known is None:
+            known = self.records([document.path])[document.path]
         found = self._unchanged(sha256, known, project)
         if found is not None:
             return self._recalled(document.path, found, lambda: self.compile(document, project)).stages

@@ -124,13 +124,18 @@ class Planner:
         ]
 
     def _one(self, document: str, text: str, known: Sequence[Record]) -> tuple[tuple[str, ...], int] | None:
-        """Reasons and model calls; None: nothing would run."""
-        if self.compiler.recall(document, text, known, self.project, lambda: self._data(text)) is not None:
+        """Reasons and model calls; None: what is published is what a compile makes.
+
+        Only the newest record speaks of what is published. An older one that holds again, since a change was taken
+        back, answers the compile that is still to publish it.
+        """
+        newest = known[:1]
+        if self.compiler.recall(document, text, newest, self.project, lambda: self._data(text)) is not None:
             return None
         data = self.archive.text(text)
         if data is None:
             return ("artifact-missing",), 0
-        ran = [report for report in self.compiler.plan(Input(document, data), self.project) if _runs(report)]
+        ran = [report for report in self.compiler.plan(Input(document, data), self.project, known=newest) if _runs(report)]
         if not ran:
             return None
         generated = sum(report.stage == "generate" for report in ran)
