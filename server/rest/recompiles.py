@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
-from pydantic import Field, JsonValue, StringConstraints, model_validator
+from pydantic import Field, JsonValue, StringConstraints, ValidationError, model_validator
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -26,7 +28,7 @@ from workers.audit import Audit
 from workers.bulk.plan import Plan, Planner
 from workers.bulk.run import Begun, Bulk, PlanUnknown
 from workers.bulk.scope import Scope
-from workers.ledger.recompiles import Recompile
+from workers.ledger.recompiles import Recompile, Recompiles
 from workers.project import LedgerProject
 from workers.tokens import Token
 
@@ -35,6 +37,8 @@ _PLAN_S: Final = 120.0
 """A plan reads the traces of every document."""
 _MOST_SHOWN: Final = 200
 """Documents that an answer lists; all are counted."""
+
+_LISTED: Final = 50
 
 T = TypeVar("T")
 
@@ -56,7 +60,7 @@ class Order(Closed):
 
 
 class Page(Closed):
-    cursor: Annotated[int, Field(ge=0, strict=False)] = 0
+    cursor: Annotated[int, Field(ge=0, lt=1 << 64, strict=False)] = 0
 
 
 Change: TypeAlias = Literal["pause", "resume", "cancel"]
@@ -88,7 +92,7 @@ async def post(service: Service, request: Request) -> Response:
     order = read_model(Order, read_json(await read_body(request, service.settings.max_body_bytes)))
     scope = order.scope
     if scope is not None:
-        plan, plan_token = await _planned(lambda: bulk_of(service).plan(scope, token.may_touch))
+        plan, plan_token = await _planned(lambda: bulk_of(service).plan(scope, token.may_touch, token.id))
         return JSONResponse(plan_dict(plan, plan_token))
     status, body = await _planned(lambda: run_plan(service, token, order.plan_token or ""))
     return JSONResponse(body, status)
@@ -103,9 +107,12 @@ def run_plan(service: Service, token: Token, plan_token: str) -> tuple[int, Json
     if not isinstance(found, Begun):
         raise ApiError("conflict", "plan-changed", details={"plan": plan_dict(found.plan, found.token)})
     recompile = service.recompiles.recompile(found.identity)
-    Audit(service.backend.store).record(token.actor, "recompile.run", found.identity)
-    body: Json = {"recompile_id": found.identity, "url": f"/v1/recompiles/{found.identity}"}
-    return 202, body if recompile is None else {**body, **recompile_dict(recompile)}
+    if recompile is None or not _is_open_to(token, recompile):
+        raise ApiError("not_found", "no-plan")  # somebody else's, or it ended long ago
+    if found.now:
+        after: Json = {"scope": json.loads(recompile.scope), "catalog": recompile.catalog, "total": recompile.total}
+        Audit(service.backend.store).record(token.actor, "recompile.run", found.identity, after=after)
+    return 202, {**recompile_dict(recompile), "url": f"/v1/recompiles/{found.identity}"}
 
 
 async def _planned(work: Callable[[], T]) -> T:
@@ -142,12 +149,21 @@ async def list_recompiles(service: Service, request: Request) -> Response:
 
 def _listed(_backend: Backend, service: Service, token: Token) -> Json:
     recompiles = service.recompiles
-    shown: list[JsonValue] = [recompile_dict(found) for found in recompiles.newest(50) if _is_open_to(token, found)]
+    newest = recompiles.newest(_LISTED, wanted=partial(_is_open_to, token))
+    shown: list[JsonValue] = [recompile_dict(found) for found in newest]
     # What is offered is about all documents: whoever may know only of some asks for a plan of `stale`.
-    offered = None if token.limited else recompiles.offered()
-    kept = None if offered is None else recompiles.plan(offered)
-    offer = None if kept is None or offered is None else plan_dict(Plan.model_validate_json(kept), offered)
-    return {"recompiles": shown, "offer": offer}
+    return {"recompiles": shown, "offer": None if token.limited else _offer(recompiles)}
+
+
+def _offer(recompiles: Recompiles) -> Json | None:
+    token = recompiles.offered()
+    kept = None if token is None else recompiles.plan(token)
+    if token is None or kept is None:
+        return None
+    try:
+        return plan_dict(Plan.model_validate_json(kept), token)
+    except ValidationError:
+        return None  # another version's
 
 
 async def get(service: Service, request: Request) -> Response:
@@ -185,18 +201,18 @@ def _changing(change: Change) -> Endpoint:
 
 
 def _changed(backend: Backend, service: Service, token: Token, identity: str, change: Change) -> Recompile:
-    before = _readable(backend, service, token, identity)
-    after = service.recompiles.change(identity, _STATES[change])
-    if after is None:
+    _readable(backend, service, token, identity)
+    states = service.recompiles.change(identity, _STATES[change])
+    if states is None:
         raise ApiError("not_found", "no-recompile")
-    if after.state != _STATES[change] and after.state != before.state:
-        return after
-    if before.state in ("cancelled", "finished") and _STATES[change] != before.state:
-        raise ApiError("conflict", "recompile-over", details={"state": before.state}, state=before.state)
-    Audit(backend.store).record(
-        token.actor, f"recompile.{change}", identity, before={"state": before.state}, after={"state": after.state}
-    )
-    return after
+    before, after = states
+    if after != _STATES[change]:
+        raise ApiError("conflict", "recompile-over", details={"state": after}, state=after)
+    if before != after:
+        Audit(backend.store).record(
+            token.actor, f"recompile.{change}", identity, before={"state": before}, after={"state": after}
+        )
+    return _readable(backend, service, token, identity)
 
 
 def _readable(_backend: Backend, service: Service, token: Token, identity: str) -> Recompile:

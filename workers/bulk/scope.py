@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -30,6 +31,10 @@ class Scope(BaseModel):
             raise ValueError(f"say exactly one of all, stale, using, prefix, ids; given: {', '.join(given) or 'none'}")
         return self
 
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(self.ids or ())
+
     @property
     def text(self) -> str:
         return self.model_dump_json(exclude_none=True)
@@ -38,4 +43,4 @@ class Scope(BaseModel):
         """Whether the document belongs to it, as far as its id alone tells."""
         if self.prefix is not None:
             return document.startswith(self.prefix)
-        return self.ids is None or document in self.ids
+        return self.ids is None or document in self._ids

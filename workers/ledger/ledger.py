@@ -122,7 +122,9 @@ class Ledger:
         accepted save as the ledger now has it. On a living ledger nothing else changes."""
         timing = self.timing
         numbers = (timing.quiet, timing.longest_wait, timing.keep_job)
-        answer, accepted = self._run("restore", (rebuild, document, json.dumps(facts, ensure_ascii=False)), numbers)
+        answer, accepted = self.transition(
+            "restore", (rebuild, document, json.dumps(facts, ensure_ascii=False)), numbers
+        )
         return answer == "made", int(accepted or 0)
 
     def restore_dead(self, job: Job, rebuild: str = "") -> bool:
@@ -150,7 +152,7 @@ class Ledger:
     def reserve(self, document: str, *, source: str, revision: str = "", idempotency_key: str = "") -> Reserved:
         """The sequence under which a save is to be stored, before `accept`."""
         texts = (document, source, revision, idempotency_key)
-        answer, job, sequence = self._run("reserve", texts, (self.timing.keep_once,))
+        answer, job, sequence = self.transition("reserve", texts, (self.timing.keep_once,))
         return Reserved(cast("Reservation", answer), job, int(sequence or 0))
 
     def accept(
@@ -170,7 +172,7 @@ class Ledger:
         `new_id`. `rank`: by which revisions of `source` sort, "" where they have no order: then only equal ones are
         told apart."""
         timing = self.timing
-        answer, found, place = self._run(
+        answer, found, place = self.transition(
             "accept",
             (document, str(sequence), job, source, revision, rank, action, trace, idempotency_key),
             (timing.quiet, timing.longest_wait, timing.keep_once, timing.keep_job),
@@ -181,7 +183,7 @@ class Ledger:
         self, document: str, bulk: str = "", job_class: JobClass = "bulk", trace: str = ""
     ) -> Message | NotRecompiled:
         """The newest accepted save again, as its next round. The caller sends the message."""
-        answer, *message = self._run("recompile", (document, new_id(), job_class, bulk, trace))
+        answer, *message = self.transition("recompile", (document, new_id(), job_class, bulk, trace))
         if answer != "sent":
             return cast("NotRecompiled", answer)
         return Message(message[0], cast("Stage", message[1]), cast("JobClass", message[2]))
@@ -190,26 +192,17 @@ class Ledger:
         """The newest accepted save again, because somebody asks for it. The caller sends the message where the answer
         is `sent`: its first stage is parse, its class interactive."""
         texts = (document, new_id(), trace, idempotency_key)
-        answer, *found = self._run("again", texts, (self.timing.keep_once,))
+        answer, *found = self.transition("again", texts, (self.timing.keep_once,))
         if answer == "unknown":
             return Again("unknown")
         return Again(cast("Literal['sent', 'running', 'repeated']", answer), found[0], int(found[1] or 0))
 
-    def feed(self, bulk: str, window: int, later_ms: int, keep_ms: int, jobs: Sequence[str]) -> list[Message]:
-        """Begin the next documents of a recompile, at most one for each of the ids `jobs`, while fewer than `window`
-        bulk jobs are under way; one whose job waits or runs comes `later_ms` later. The caller sends the messages."""
-        found = self._run("feed", (bulk, str(window), str(later_ms), str(keep_ms), *jobs))
-        return [
-            Message(job, cast("Stage", stage), cast("JobClass", job_class))
-            for job, stage, job_class, _ in _in_fours(found)
-        ]
-
     def claim(self, most: int = 100) -> list[Message]:
         """Begin the jobs of documents whose quiet time is over. The caller sends the messages."""
-        found = self._run("claim", (), (most, self.timing.patience))
+        found = self.transition("claim", (), (most, self.timing.patience))
         return [
             Message(job, cast("Stage", stage), cast("JobClass", job_class))
-            for job, stage, job_class, _ in _in_fours(found)
+            for job, stage, job_class, _ in in_fours(found)
         ]
 
     # --------------------------------------------------------------------------------------------- stages
@@ -219,35 +212,35 @@ class Ledger:
         token = secrets.token_hex(16)
         timing = self.timing
         numbers = (timing.lease, timing.most_attempts, timing.keep_job)
-        answer, *fields = self._run("begin", (job, stage, token, worker), numbers)
+        answer, *fields = self.transition("begin", (job, stage, token, worker), numbers)
         if answer != "run":
             return cast("Refusal", answer)
         return Lease(job_of(job, dict(zip(fields[::2], fields[1::2], strict=True))), stage, token)
 
     def heartbeat(self, lease: Lease) -> Beat:
-        answer = self._run("heartbeat", (lease.job.id, lease.token), (self.timing.lease,))
+        answer = self.transition("heartbeat", (lease.job.id, lease.token), (self.timing.lease,))
         return cast("Beat", answer[0])
 
     def advance(self, lease: Lease, stage: Stage, note: str) -> Message | None:
         """The stage is done and `stage` is next. None: the lease is lost, or the job no longer wanted."""
-        answer = self._run("advance", (lease.job.id, lease.token, stage, note), (self.timing.keep_job,))
+        answer = self.transition("advance", (lease.job.id, lease.token, stage, note), (self.timing.keep_job,))
         return Message(lease.job.id, stage, cast("JobClass", answer[1])) if answer[0] == "sent" else None
 
     def complete(self, lease: Lease, outcome: Outcome, detail: str) -> bool:
         """The job has ended; `detail` is JSON. False: the lease is lost, and whoever has it now will end the job."""
-        answer = self._run("complete", (lease.job.id, lease.token, outcome, detail), (self.timing.keep_job,))
+        answer = self.transition("complete", (lease.job.id, lease.token, outcome, detail), (self.timing.keep_job,))
         return answer[0] == "ended"
 
     def release(self, lease: Lease, cause: str, delay_ms: int) -> bool:
         """The attempt failed for a reason of ours. True: it was the last one, and the job is dead."""
         timing = self.timing
         numbers = (delay_ms, timing.most_attempts, timing.keep_job)
-        return self._run("release", (lease.job.id, lease.token, cause), numbers)[0] == "dead"
+        return self.transition("release", (lease.job.id, lease.token, cause), numbers)[0] == "dead"
 
     def hand_back(self, lease: Lease) -> Message | None:
         """The worker is asked to end: the attempt does not count, and the caller sends the message that has another
         worker run the stage. None: the lease is lost."""
-        answer = self._run("hand_back", (lease.job.id, lease.token))
+        answer = self.transition("hand_back", (lease.job.id, lease.token))
         return Message(lease.job.id, lease.stage, cast("JobClass", answer[1])) if answer[0] == "sent" else None
 
     # ------------------------------------------------------------------------------------------ what was lost
@@ -255,10 +248,10 @@ class Ledger:
     def reconcile(self, most: int = 100) -> list[tuple[Message, str]]:
         """The messages to send again, each with its reason: `lease`, `message` or `retry`."""
         timing = self.timing
-        found = self._run("reconcile", (), (most, timing.message_lost, timing.most_attempts, timing.keep_job))
+        found = self.transition("reconcile", (), (most, timing.message_lost, timing.most_attempts, timing.keep_job))
         return [
             (Message(job, cast("Stage", stage), cast("JobClass", job_class)), reason)
-            for job, stage, job_class, reason in _in_fours(found)
+            for job, stage, job_class, reason in in_fours(found)
         ]
 
     def unrecorded(self, most: int = 100) -> list[tuple[str, int]]:
@@ -274,7 +267,7 @@ class Ledger:
 
     def replay(self, job: str) -> Message | None:
         """A dead job again, from the stage where it died. None: it is not among the dead."""
-        found = self._run("replay", (job,), ())
+        found = self.transition("replay", (job,), ())
         return Message(found[0], cast("Stage", found[1]), cast("JobClass", found[2])) if found else None
 
     def drop(self, job: str) -> bool:
@@ -294,7 +287,7 @@ class Ledger:
 
     def project(self, known: str = "") -> Project | None:
         """The rows of all documents, of one moment. None: nothing has changed since the version `known`."""
-        version, *rows = self._run("project", (known,))
+        version, *rows = self.transition("project", (known,))
         if version == known:
             return None
         pairs = zip(rows[::2], rows[1::2], strict=True)
@@ -405,7 +398,8 @@ class Ledger:
                 raise self._other_version(detail) from None
             raise
 
-    def _run(self, name: str, texts: Sequence[str], numbers: Sequence[int] = ()) -> list[str]:
+    def transition(self, name: str, texts: Sequence[str], numbers: Sequence[int] = ()) -> list[str]:
+        """The answer of `lua/NAME.lua`. Raises LedgerLost, LedgerVersion, RedisError."""
         return cast("list[str]", self._answer(name, texts, numbers))
 
     def _run_number(self, name: str, texts: Sequence[str], numbers: Sequence[int] = ()) -> int:
@@ -421,7 +415,8 @@ def _transitions() -> list[Path]:
     return sorted(path for path in _LUA.glob("*.lua") if path.stem != "keys")
 
 
-def _in_fours(parts: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
+def in_fours(parts: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Raises LedgerCorrupt."""
     if len(parts) % 4:
         raise LedgerCorrupt(f"a transition answered {len(parts)} values, not fours")
     for index in range(0, len(parts), 4):

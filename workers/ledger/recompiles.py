@@ -6,22 +6,28 @@ The keys are described in `lua/keys.lua`. Every method is one round trip or two,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
 from redis import Redis
 
-from workers.ledger.ledger import Ledger, new_id
-from workers.ledger.records import LedgerCorrupt, Message
+from workers.ledger.ledger import Ledger, in_fours, new_id
+from workers.ledger.records import JobClass, LedgerCorrupt, Message, Stage
 
 RecompileState: TypeAlias = Literal["running", "paused", "cancelled", "finished"]
+Change: TypeAlias = Literal["running", "paused", "cancelled"]
 
 KEEP_PLAN_S: Final = 3_600
+MOST_PLANS: Final = 10
+"""Plans that wait for their token, of one person."""
+KEEP_OFFER_S: Final = 7 * 86_400
+"""An offer is made once; who looks may be on holiday."""
 KEEP_RECOMPILE_MS: Final = 7 * 86_400_000
 BUSY_MS: Final = 1_000
 """After so long a document is tried again whose job waited or ran."""
 _CHUNK: Final = 1_000
+_AT_ONCE: Final = 100
 _COUNTS: Final = ("succeeded", "failed", "superseded", "dead", "skipped")
 
 
@@ -54,8 +60,18 @@ class Recompiles:
 
     # ------------------------------------------------------------------------------------------------ plans
 
-    def keep_plan(self, token: str, plan: str) -> None:
-        self._redis.set(self._key("plan", token), plan, ex=KEEP_PLAN_S)
+    def keep_plan(self, token: str, plan: str, by: str, keep_s: int = KEEP_PLAN_S) -> None:
+        """`by`: who asked for it. Only so many of each are kept: a plan of a large library is large."""
+        waiting = self._key("plans", by)
+        older = cast("list[str]", self._redis.lrange(waiting, MOST_PLANS - 1, -1))
+        pipe = self._redis.pipeline()
+        pipe.lpush(waiting, token)
+        pipe.ltrim(waiting, 0, MOST_PLANS - 1)
+        pipe.expire(waiting, keep_s)
+        for name in older:
+            pipe.delete(self._key("plan", name))
+        pipe.set(self._key("plan", token), plan, ex=keep_s)
+        pipe.execute()
 
     def plan(self, token: str) -> str | None:
         return cast("str | None", self._redis.get(self._key("plan", token)))
@@ -66,76 +82,45 @@ class Recompiles:
 
     # ------------------------------------------------------------------------------------------- recompiles
 
-    def begin(self, token: str, documents: Sequence[str], scope: str, catalog: str, by: str) -> str:
-        """The id of the recompile of these documents. The same token begins one only once."""
-        identity = new_id()
-        if not self._redis.set(self._key("planned", token), identity, nx=True, ex=KEEP_PLAN_S):
-            return self.begun_with(token) or identity
-        key = self._key("bulk", identity)
-        seconds, microseconds = self._redis.time()
-        now = seconds * 1_000 + microseconds // 1_000
+    def begin(self, token: str, documents: Sequence[str], scope: str, catalog: str, by: str, identity: str = "") -> str:
+        """The id of the recompile of these documents; `identity`, if it begins now: the same token begins one only
+        once. Raises LedgerLost."""
+        identity = identity or new_id()
+        todo = f"{self._key('bulk', identity)}:todo"
         for start in range(0, len(documents), _CHUNK):
-            chunk = documents[start : start + _CHUNK]
-            self._redis.zadd(f"{key}:todo", dict.fromkeys(chunk, 0))
-        # What is fed must be whole: the state comes last.
-        pipe = self._redis.pipeline()
-        pipe.hset(
-            key,
-            mapping={
-                "scope": scope,
-                "catalog": catalog,
-                "by": by,
-                "total": len(documents),
-                "created_ms": now,
-                "state": "running",
-            },
-        )
-        pipe.zadd(self._key("bulks"), {identity: now})
-        pipe.delete(self._key("plan", token))
-        pipe.execute()
-        return identity
+            pipe = self._redis.pipeline()
+            pipe.zadd(todo, dict.fromkeys(documents[start : start + _CHUNK], 0))
+            pipe.expire(todo, KEEP_PLAN_S)  # where nothing comes of it
+            pipe.execute()
+        texts = (token, identity, scope, catalog, by, str(len(documents)))
+        numbers = (KEEP_RECOMPILE_MS, KEEP_PLAN_S * 1_000)
+        return self._ledger.transition("begin_recompile", texts, numbers)[0]
 
     def recompile(self, identity: str) -> Recompile | None:
         """None: there is none, or it ended long ago. Raises LedgerCorrupt."""
         fields = cast("dict[str, str]", self._redis.hgetall(self._key("bulk", identity)))
-        if "state" not in fields:
-            return None
-        try:
-            counts = {name: int(fields.get(name, 0)) for name in _COUNTS}
-            total, created = int(fields["total"]), int(fields["created_ms"])
-        except (KeyError, ValueError) as error:
-            raise LedgerCorrupt(f"bulk:{identity}: {error}") from error
-        state = fields["state"]
-        if state in ("running", "paused") and sum(counts.values()) >= total:
-            state = "finished"
-        scope, catalog, by = (fields.get(name, "") for name in ("scope", "catalog", "by"))
-        return Recompile(identity, cast("RecompileState", state), scope, catalog, by, total, created, counts)
+        return _read(identity, fields) if "state" in fields else None
 
-    def newest(self, count: int) -> list[Recompile]:
-        """Raises LedgerCorrupt."""
-        ids = cast("list[str]", self._redis.zrevrange(self._key("bulks"), 0, count - 1))
-        found = [(identity, self.recompile(identity)) for identity in ids]
-        for identity, recompile in found:
-            if recompile is None:
-                self._redis.zrem(self._key("bulks"), identity)
-        return [recompile for _, recompile in found if recompile is not None]
+    def newest(self, count: int, most: int = 1_000, wanted: Callable[[Recompile], bool] = bool) -> list[Recompile]:
+        """The newest ones that are `wanted`, at most `count`, of the `most` newest. Raises LedgerCorrupt."""
+        ids = cast("list[str]", self._redis.zrevrange(self._key("bulks"), 0, most - 1))
+        found: list[Recompile] = []
+        for start in range(0, len(ids), _AT_ONCE):
+            if len(found) >= count:
+                break
+            pipe = self._redis.pipeline(transaction=False)
+            for identity in ids[start : start + _AT_ONCE]:
+                pipe.hgetall(self._key("bulk", identity))
+            answers = cast("list[dict[str, str]]", pipe.execute())
+            read = zip(ids[start : start + _AT_ONCE], answers, strict=True)
+            found += filter(wanted, [_read(identity, fields) for identity, fields in read if "state" in fields])
+        return found[:count]
 
-    def change(self, identity: str, state: Literal["running", "paused", "cancelled"]) -> Recompile | None:
-        """Pause, resume or cancel it, unless it is over. Jobs that are under way end by themselves.
-
-        Raises LedgerCorrupt."""
-        found = self.recompile(identity)
-        if found is None or found.state in ("cancelled", "finished"):
-            return found
-        key = self._key("bulk", identity)
-        pipe = self._redis.pipeline()
-        pipe.hset(key, "state", state)
-        if state == "cancelled":
-            pipe.delete(f"{key}:todo")
-            pipe.pexpire(key, KEEP_RECOMPILE_MS)
-            pipe.pexpire(f"{key}:results", KEEP_RECOMPILE_MS)
-        pipe.execute()
-        return self.recompile(identity)
+    def change(self, identity: str, state: Change) -> tuple[RecompileState, RecompileState] | None:
+        """Pause, resume or cancel it, unless it has ended; its state before and after. Jobs that are under way end by
+        themselves. None: there is none. Raises LedgerLost."""
+        found = self._ledger.transition("change_recompile", (identity, state))
+        return (cast("RecompileState", found[0]), cast("RecompileState", found[1])) if found else None
 
     def results(self, identity: str, cursor: int, count: int) -> tuple[int, dict[str, tuple[str, str]]]:
         """Some of the documents that have an outcome, with job and outcome; and where to go on, 0 at the end."""
@@ -147,13 +132,20 @@ class Recompiles:
         return following, {document: (job, outcome) for document, (job, _, outcome) in pairs.items()}
 
     def feed(self, window: int, most: int = 100) -> list[Message]:
-        """The next jobs of what runs, the oldest recompile first. The caller sends the messages."""
+        """Begin the next documents of what runs, the oldest recompile first, at most `most`, while fewer than `window`
+        bulk jobs are under way; one whose job waits or runs comes later. The caller sends the messages.
+
+        Raises LedgerLost, LedgerCorrupt."""
         messages: list[Message] = []
-        for identity in cast("list[str]", self._redis.zrange(self._key("bulks"), 0, -1)):
+        for identity in cast("list[str]", self._redis.zrange(self._key("bulks-open"), 0, -1)):
             ids = [new_id() for _ in range(most - len(messages))]
             if not ids:
                 break
-            messages += self._ledger.feed(identity, window, BUSY_MS, KEEP_RECOMPILE_MS, ids)
+            found = self._ledger.transition("feed", (identity, str(window), str(BUSY_MS), *ids))
+            messages += [
+                Message(job, cast("Stage", stage), cast("JobClass", job_class))
+                for job, stage, job_class, _ in in_fours(found)
+            ]
         return messages
 
     # ------------------------------------------------------------------------------------- what became stale
@@ -181,8 +173,12 @@ class Recompiles:
         found = cast("list[str | None]", self._redis.hmget(self._key("stale"), asked))
         return {name: json.loads(text) for name, text in zip(asked, found, strict=True) if text is not None}
 
-    def offer(self, token: str) -> None:
-        self._redis.set(self._key("offer"), token, ex=KEEP_PLAN_S)
+    def offer(self, token: str | None) -> None:
+        """`token`: of a plan that is kept; None: there is nothing to offer."""
+        if token is None:
+            self._redis.delete(self._key("offer"))
+        else:
+            self._redis.set(self._key("offer"), token, ex=KEEP_OFFER_S)
 
     def offered(self) -> str | None:
         return cast("str | None", self._redis.get(self._key("offer")))
@@ -204,3 +200,13 @@ class Recompiles:
 
     def _key(self, *parts: str) -> str:
         return ":".join((self._prefix, *parts))
+
+
+def _read(identity: str, fields: Mapping[str, str]) -> Recompile:
+    try:
+        counts = {name: int(fields.get(name, 0)) for name in _COUNTS}
+        total, created = int(fields["total"]), int(fields["created_ms"])
+    except (KeyError, ValueError) as error:
+        raise LedgerCorrupt(f"bulk:{identity}: {error}") from error
+    scope, catalog, by = (fields.get(name, "") for name in ("scope", "catalog", "by"))
+    return Recompile(identity, cast("RecompileState", fields["state"]), scope, catalog, by, total, created, counts)

@@ -1,15 +1,14 @@
 -- The next documents of a recompile begin, while fewer than so many bulk jobs are under way. Any number of dispatchers
 -- may call this.
--- ARGV: bulk, window, ms after which a document is tried again whose job waits or runs, how long to keep a recompile
---       that has ended ms, ids for the jobs...
+-- ARGV: bulk, window, ms after which a document is tried again whose job waits or runs, ids for the jobs...
 -- Returns {job, stage, class, document, ...}: the messages to send.
-local bulk, window, later, keep = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local bulk, window, later = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = bulk_key(bulk)
 local todo = key .. ':todo'
 local messages = {}
 if read(key, 'state') ~= 'running' then return messages end
 local now = now_ms()
-for index = 5, #ARGV do
+for index = 4, #ARGV do
   if redis.call('SCARD', P .. ':bulk-inflight') >= window then break end
   local document = redis.call('ZRANGEBYSCORE', todo, '-inf', now, 'LIMIT', 0, 1)[1]
   if not document then break end
@@ -21,12 +20,8 @@ for index = 5, #ARGV do
     if answer == 'sent' then
       for _, part in ipairs({job, stage, class, document}) do messages[#messages + 1] = part end
     else
-      redis.call('HINCRBY', key, 'skipped', 1)
+      count_bulk(bulk, document, '', 'skipped')
     end
   end
-end
-if redis.call('EXISTS', todo) == 0 then
-  redis.call('PEXPIRE', key, keep)
-  redis.call('PEXPIRE', key .. ':results', keep)
 end
 return messages

@@ -44,13 +44,16 @@
 -- P:totals           hash    succeeded, failed, superseded, dead, expired:STAGE: how many ever, for the exporter
 -- P:index            hash    document id -> JSON [sequence, name, [calls]]: the project
 -- P:index-version    string  how often a name or calls in it have changed
--- P:bulk:ID          hash    of a recompile; state: running | paused | cancelled, total: of documents, catalog, scope (JSON),
+-- P:bulk:ID          hash    of a recompile; state: running | paused | cancelled | finished, total: of documents, catalog, scope (JSON),
 --                            by (who), created_ms; started, succeeded, failed, superseded, dead: how many of its jobs;
---                            skipped: documents that were gone when their turn came
+--                            skipped: documents that were gone when their turn came; keep_ms: how long it and its
+--                            results are kept when it has ended
 -- P:bulk:ID:todo     zset    document id by the time, ms, when it may be compiled again (0: at once)
 -- P:bulk:ID:results  hash    document id -> job id and outcome, separated by a blank
 -- P:bulks            zset    id of a recompile by the time when it was begun, ms
+-- P:bulks-open       zset    the same of those that run or are paused
 -- P:plan:TOKEN       string  JSON of a plan that waits for its token; expires
+-- P:plans:WHO        list    tokens of the plans that somebody has waiting, the newest first
 -- P:planned:TOKEN    string  id of the recompile that a token has begun; expires
 -- P:stale            hash    document id -> JSON of the reasons why its published procedure is not what a compile makes
 -- P:offer            string  token of the plan that the newest catalog offers; expires
@@ -134,9 +137,39 @@ local function placed(job)
   return state == 'succeeded' or state == 'failed'
 end
 
--- A recompile's counter; not of one that was removed meanwhile.
-local function count_bulk(bulk, counter, by)
-  if bulk ~= '' and redis.call('EXISTS', bulk_key(bulk)) == 1 then redis.call('HINCRBY', bulk_key(bulk), counter, by) end
+-- A recompile has ended when all its documents have; a dead job that is replayed is under way once more.
+local function end_bulk(bulk)
+  local key = bulk_key(bulk)
+  local state, total, keep = read(key, 'state', 'total', 'keep_ms')
+  if total == '' then return end
+  local done = 0
+  for _, outcome in ipairs({'succeeded', 'failed', 'superseded', 'dead', 'skipped'}) do
+    done = done + number((read(key, outcome)))
+  end
+  if done < number(total) and state == 'finished' then redis.call('HSET', key, 'state', 'running') end
+  if done >= number(total) and state ~= 'cancelled' then
+    redis.call('HSET', key, 'state', 'finished')
+    redis.call('ZREM', P .. ':bulks-open', bulk)
+    for _, name in ipairs({key, key .. ':results'}) do redis.call('PEXPIRE', name, keep) end
+  end
+end
+
+-- Counts what became of one of its documents; not for a recompile that was removed meanwhile.
+local function count_bulk(bulk, document, job, outcome)
+  local key = bulk_key(bulk)
+  if bulk == '' or redis.call('EXISTS', key) == 0 then return end
+  redis.call('HINCRBY', key, outcome, 1)
+  redis.call('HSET', key .. ':results', document, job .. ' ' .. outcome)
+  local left = redis.call('PTTL', key)
+  if left > 0 then redis.call('PEXPIRE', key .. ':results', left) end
+  end_bulk(bulk)
+end
+
+-- A dead job of it is tried again.
+local function uncount_dead(bulk)
+  if bulk == '' or redis.call('EXISTS', bulk_key(bulk)) == 0 then return end
+  redis.call('HINCRBY', bulk_key(bulk), 'dead', -1)
+  end_bulk(bulk)
 end
 
 -- An ended job waits for readers only, until it expires: it gives back what it took to work on.
@@ -183,8 +216,7 @@ local function finish(job, outcome, detail, keep_ms, now, recorded)
   end
   redis.call('HINCRBY', P .. ':totals', outcome, 1)
   redis.call('SREM', P .. ':bulk-inflight', job)
-  count_bulk(bulk, outcome, 1)
-  if bulk ~= '' then redis.call('HSET', bulk_key(bulk) .. ':results', document, job .. ' ' .. outcome) end
+  count_bulk(bulk, document, job, outcome)
   if outcome == 'succeeded' or outcome == 'failed' then redis.call('HDEL', P .. ':stale', document) end
   emit(job, document, outcome, detail)
   if recorded then

@@ -8,7 +8,7 @@ if document == '' then return {} end
 redis.call('HSET', key, 'attempts', 0, 'cause', '', 'ended_ms', '')
 redis.call('HINCRBY', P .. ':totals', 'replayed', 1)
 redis.call('ZREM', P .. ':unrecorded', job)
-count_bulk(bulk, 'dead', -1)
+uncount_dead(bulk)
 if class == 'bulk' then redis.call('SADD', P .. ':bulk-inflight', job) end
 local running = read(doc_key(document), 'running')
 if running == '' then redis.call('HSET', doc_key(document), 'running', job) end
