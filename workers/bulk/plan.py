@@ -18,6 +18,11 @@ from workers.bulk.scope import Scope
 from workers.ledger.recompiles import Recompiles
 from workers.records import Outcome
 
+
+class _TextLost(Exception):
+    """The store does not have the text of that digest."""
+
+
 _CHUNK: Final = 500
 """So many documents' records are in memory at once."""
 
@@ -130,12 +135,15 @@ class Planner:
         back, answers the compile that is still to publish it.
         """
         newest = known[:1]
-        if self.compiler.recall(document, text, newest, self.project, lambda: self._data(text)) is not None:
-            return None
-        data = self.archive.text(text)
-        if data is None:
+        try:
+            if self.compiler.recall(document, text, newest, self.project, lambda: self._data(text)) is not None:
+                return None
+            data = self._data(text)
+        except _TextLost:
             return ("artifact-missing",), 0
-        ran = [report for report in self.compiler.plan(Input(document, data), self.project, known=newest) if _runs(report)]
+        ran = [
+            report for report in self.compiler.plan(Input(document, data), self.project, known=newest) if _runs(report)
+        ]
         if not ran:
             return None
         generated = sum(report.stage == "generate" for report in ran)
@@ -145,7 +153,7 @@ class Planner:
     def _data(self, text: str) -> bytes:
         data = self.archive.text(text)
         if data is None:
-            raise LookupError(f"the store has lost the text {text}")
+            raise _TextLost(text)
         return data
 
 
