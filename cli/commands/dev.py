@@ -22,6 +22,7 @@ import boto3
 from watchfiles import watch
 
 from cli import streams
+from cli.dev_catalog import CatalogNews
 from cli.dev_report import Reporter
 from cli.discovery import all_folder_documents
 from cli.exits import OK
@@ -31,10 +32,12 @@ from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
 from workers import logs
 from workers.archive import Archive
+from workers.catalogs import sources_of
 from workers.connections import open_ledger, open_redis, open_store
 from workers.faults import SYSTEM
 from workers.intake import Intake, IntakeContended, open_installation
 from workers.ledger.ledger import Ledger
+from workers.ledger.recompiles import Recompiles
 from workers.ledger.records import STAGES, LedgerLost
 from workers.local.folder_source import SOURCE, FolderSource
 from workers.local.seaweedfs import SeaweedFS
@@ -120,10 +123,14 @@ def run(options: Dev) -> int:
             lambda path, error: streams.note(f"{path}: {error.text(options.lang)}"),
             known=_known(ledger, archive),
         )
+        recompiles = Recompiles(ledger, redis, settings.redis_prefix)
+        news = CatalogNews(sources_of(settings), recompiles, options.lang)
         threads = [
-            threading.Thread(target=_watch, args=(options, source, stop), name="watch"),
+            threading.Thread(target=_watch, args=(options, source, news, stop), name="watch"),
             threading.Thread(target=reporter.follow, args=(stop,), name="report"),
         ]
+        # Also where this ends by a fault: else they would go on, and the process with them.
+        resources.callback(stop.set)
         for thread in threads:
             thread.start()
         while not stop.wait(0.2):
@@ -284,12 +291,13 @@ def _known(ledger: Ledger, archive: Archive) -> dict[str, str]:
     }
 
 
-def _watch(options: Dev, source: FolderSource, stop: threading.Event) -> None:
+def _watch(options: Dev, source: FolderSource, news: CatalogNews, stop: threading.Event) -> None:
     """A change wakes us; what is there now decides, and is looked at once a second whether something woke us or not."""
     told = False
     for _ in _wakings(options, stop):
         try:
             source.look()
+            news.look()
             told = False
         except (*SYSTEM, IntakeContended) as error:
             if not told:

@@ -171,6 +171,8 @@ TEXTS: Final[dict[str, str]] = {
     "dev.reindex": "Redis has lost its data: the ledger is rebuilt from the store.",
     "dev.stopping": "Stopping: what runs is handed back.",
     "dev.ended": "{name} ended with status {status} and is started again; see its log.",
+    "dev.catalog": "the catalog is refused, the earlier one stays: {detail}",
+    "dev.stale": "the catalog has changed; stale documents: {count}. aop recompile --stale compiles them again.",
     "dev.not-saved": "not saved yet, trying again: {detail}",
     "dev.where": "aop is ready. Ctrl-C ends it.\n  HTTP     {url}\n  MCP      {url}/mcp\n  token    {token}\n"
     "  folder   {folder}\n  metrics  {metrics}\n  logs     {logs}\n"

@@ -171,6 +171,8 @@ TEXTS: Final[dict[str, str]] = {
     "dev.reindex": "Redis のデータが失われています。保管庫から台帳を作り直します。",
     "dev.stopping": "止めています。途中の仕事は戻されます。",
     "dev.ended": "{name} が状態 {status} で終わったので、起動し直します。ログを見てください。",
+    "dev.catalog": "カタログが読めないので、前のものを使い続けます: {detail}",
+    "dev.stale": "カタログが変わり、{count} 件の文書が古くなりました。aop recompile --stale でコンパイルし直せます。",
     "dev.not-saved": "まだ保存できていません。もう一度試します: {detail}",
     "dev.where": "準備ができました。Ctrl-C で止まります。\n  HTTP      {url}\n  MCP       {url}/mcp\n"
     "  トークン  {token}\n  フォルダー {folder}\n  数値      {metrics}\n  ログ      {logs}\n"

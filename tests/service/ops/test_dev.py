@@ -20,6 +20,7 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from catalog.own import ORGANISATION
 from workers.local.servers import free_ports
 
 from ..waiting import until
@@ -177,6 +178,14 @@ def test_a_folder_is_served_whatever_dies(folder: Path) -> None:
         metrics = first.saying(r"^  metrics +(http://\S+)$")
         until(lambda: set(NAMES) <= names_at(metrics), told=lambda: str(set(NAMES) - names_at(metrics)))
 
+        # A catalog in the folder that is wrong is told; one that is right makes documents stale.
+        first.write(ORGANISATION, "version: 1\nremove: [slakc]\n")
+        first.saying(r"^the catalog is refused, the earlier one stays: .*slakc")
+        first.write(ORGANISATION, "version: 1\nremove: [slack]\n")
+        assert int(first.saying(r"^the catalog has changed; stale documents: (\d+)")) >= 1
+        assert "tool-removed" in client.get("/v1/documents/a.md").json()["stale"]
+        (first.docs / ORGANISATION).unlink()
+
     # A second one on the same state is refused, and disturbs nothing.
     second = Running(folder)
     assert second.process.wait(timeout=60) == 2
@@ -222,13 +231,19 @@ def _pid_of(folder: Path, *words: str) -> int | None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 def test_with_s3_all_is_kept_in_a_bucket(folder: Path) -> None:
-    """Of a real S3 server on this machine; what was published is there at the next start."""
+    """Of a real S3 server on this machine, which is started again when it dies; what was published is there at the next
+    start."""
     for time_ in (1, 2):
         running = Running(folder, "--s3")
         running.write("a.md", MULTI if time_ == 1 else MULTI.replace("結果を送る。", "結果を短く送る。"))
         with running.ready() as client:
             running.saying(r"^published +a\.md")
             assert "slack" in client.get("/v1/documents/a.md/procedure.py").raise_for_status().text
+            if time_ == 1:
+                os.kill(until(lambda: _pid_of(folder, "weed", "-s3"), WAIT_S), signal.SIGKILL)
+                running.saying(r"^SeaweedFS has ended, and is started again")
+                running.write("b.md", MULTI.replace("月次の締め", "別の締め"))
+                running.saying(r"^published +b\.md")
         assert running.interrupt() == 0, running.logs()
         until(lambda: not processes_of(folder), told=lambda: str(processes_of(folder)))
     assert not (folder / ".aop" / "dev" / "store").exists()
