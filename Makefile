@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test chaos bench bench-service pictures lock clean
+.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test container-test chaos bench bench-service pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -108,6 +108,9 @@ chart-test: $(VENV)/.chart ## the chart, its alerts and its dashboard (needs pro
 chaos: $(VENV)/.dev ## the whole service under fire: nothing lost, nothing wrong (CHAOS_SEED=…)
 	$(BIN)/python -m pytest -q -m chaos tests/chaos
 
+container-test: $(VENV)/.chart ## the image, built and run as its Containerfile says, without a container engine
+	$(BIN)/python -m pytest -q -m container tests/container
+
 bench: $(VENV)/.bench ## speed, as ratios within one run
 	$(BIN)/python -m bench
 
@@ -121,6 +124,7 @@ lock: ## pin and hash the requirements again (needs uv)
 	uv pip compile pyproject.toml --group build $(LOCK) -o requirements/run.txt
 	uv pip compile pyproject.toml --group build --extra run --extra mcp --extra anthropic --extra google -c requirements/run.txt $(LOCK) -o requirements/runtime.txt
 	uv pip compile pyproject.toml --group build --extra service --extra local --extra tracing -c requirements/runtime.txt $(LOCK) -o requirements/service.txt
+	uv pip compile pyproject.toml --extra service --extra tracing -c requirements/service.txt $(LOCK) -o requirements/image.txt
 	uv pip compile pyproject.toml --group build --group dev -c requirements/runtime.txt -c requirements/service.txt $(LOCK) -o requirements/dev.txt
 	uv pip compile pyproject.toml --group build --group dev --group reference -c requirements/dev.txt $(LOCK) -o requirements/reference.txt
 	uv pip compile pyproject.toml --group build --group dev --group bench -c requirements/dev.txt $(LOCK) -o requirements/bench.txt
