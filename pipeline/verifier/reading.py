@@ -10,6 +10,7 @@ import ast
 import re
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from pipeline.garbage import uncollected
@@ -79,7 +80,9 @@ def read_module(source: str, most_code: int) -> DeclaredModule:
         return _read(source)
 
 
+@lru_cache(maxsize=1)
 def _read(source: str) -> DeclaredModule:
+    """The last one is kept: a result tells the instructions of the module that verify has just read."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of an escape that Python does not know: it is what it evaluates to
