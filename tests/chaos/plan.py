@@ -49,8 +49,8 @@ class Plan:
         ("500-before", 30),
         ("500-after", 20),
         ("503", 25),
-        ("slow", 15),
-        ("overtaken", 15),
+        ("slow", 20),
+        ("overtaken", 10),
     )
     off: Off = ""
     at_fault: bool = False

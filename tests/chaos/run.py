@@ -56,7 +56,8 @@ def run(plan: Plan, say: Callable[[str], None], folder: Path | None = None) -> V
         with tempfile.TemporaryDirectory(prefix="aop-chaos-", ignore_cleanup_errors=True) as made:
             return run(plan, say, Path(made))
     whose, by_s = plan.wrong_clock()
-    own = {whose: {"CHAOS_CLOCK_S": str(by_s)}}
+    own: dict[str, dict[str, str]] = {"verify": {"AOP_CONCURRENCY": "3"}}  # one may be held back for long
+    own.setdefault(whose, {})["CHAOS_CLOCK_S"] = str(by_s)
     with Installation(folder, seed=plan.seed, s3=True, own=own, settings={"CHAOS_OFF": plan.off}) as installation:
         installation.start(*STAGES, "dispatcher", "server")
         return _Run(plan, installation, say).run()
@@ -113,7 +114,7 @@ class _Run:
             if self._passed() - told > _REPORT_S:
                 told = self._passed()
                 self._say(f"{told:4.0f} s: {state}")
-            if self._plan.at_fault and self._faults_so_far():
+            if self._plan.at_fault and self._is_wrong():
                 return []
             if self._over() and "sent" not in self._phases:
                 self._phases["sent"] = self._passed()
@@ -151,14 +152,16 @@ class _Run:
         except (RedisError, LedgerLost):
             return False
 
-    def _faults_so_far(self) -> list[str]:
+    def _is_wrong(self) -> bool:
+        return bool(self._observer.went_back or self._several_jobs())
+
+    def _several_jobs(self) -> list[str]:
         given = dict(self._senders.answers.given)
-        several = [
+        return [
             f"{identity}: one message, several jobs: {sorted(answers)}"
             for identity, answers in given.items()
             if len({answer.job for answer in answers}) > 1
         ]
-        return [*self._observer.went_back, *several]
 
     # ------------------------------------------------------------------------------------------------- judging
 
@@ -167,8 +170,8 @@ class _Run:
         installation, answers = self._installation, self._senders.answers
         verdict.faults += self._blows.troubles
         verdict.faults += [f"an older save replaced a newer one: {text}" for text in self._observer.went_back]
-        if self._plan.at_fault and self._faults_so_far():
-            verdict.faults += self._faults_so_far()
+        if self._plan.at_fault and self._is_wrong():
+            verdict.faults += self._several_jobs()
         else:
             found = checks.read_all(installation.archive, self._texts.documents)
             verdict.faults += checks.faults_of_answers(answers, found)

@@ -130,11 +130,12 @@ class S3Proxy:
         return b"\r\nconnection: close" not in answer.lower()
 
     def _fault(self, document: str) -> Kind | None:
-        """Those that are to be overtaken are pointers of published documents, one of a document at a time."""
+        """Those that are to be overtaken are pointers of published documents, one at a time: whoever is to overtake it
+        needs a worker."""
         waiting = self.faults.waiting
         for _ in range(len(waiting)):
             kind = waiting.popleft()
-            if kind == "overtaken" and (not document or document in self._held):
+            if kind == "overtaken" and (not document or self._held):
                 waiting.append(kind)
                 continue
             self.faults.done[kind] += 1
