@@ -17,6 +17,7 @@ from standardwebhooks.webhooks import Webhook
 
 from server.app import create_app
 from server.serve import Server, in_thread
+from workers.bulk.duties import Feeder, Offers, recompiles_of
 from workers.catalogs import Sources, publish_catalog
 from workers.context import open_context
 from workers.heartbeat import Heart
@@ -87,6 +88,21 @@ class Running:
                 return
             message = self._sent.pop(0)
             self._shell.run(message.job, message.stage)
+
+    def feed_all(self) -> int:
+        """What dispatchers and workers would do for recompiles of many documents; how many jobs that were."""
+        feeder = Feeder(
+            self._context.ledger, recompiles_of(self._context), 8, lambda message, _: self._sent.append(message)
+        )
+        count = 0
+        while begun := feeder.step():
+            count += begun
+            self.compile_all()
+        return count
+
+    def offer(self) -> int:
+        """What one dispatcher would do after the catalog changed; another one each time."""
+        return Offers(self._context).step()
 
     def publish(self, sources: Sources) -> str:
         """Make another catalog the current one."""
