@@ -17,7 +17,6 @@ from workers.ledger.records import Accepted, Action, Message
 from workers.logs import get_logger
 
 ACCEPTED: Final = 202
-MAX_REVISION: Final = 200
 _RANK_DIGITS: Final = 40
 
 _logger = get_logger("server")

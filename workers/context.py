@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from redis import Redis
 
@@ -23,8 +23,6 @@ from workers.settings import Settings
 
 if TYPE_CHECKING:
     from pipeline.artifacts import Fault, PhaseCode, Unit
-
-_REWRITES: Final = Options().rewrites
 
 
 class CountedGenerator:
@@ -65,7 +63,7 @@ class Context:
         """
         found = self._compilers.get(catalog)
         if found is None:
-            options = Options(reuse=self.settings.reuse, rewrites=_REWRITES, max_bytes=self.settings.max_document_bytes)
+            options = Options(reuse=self.settings.reuse, max_bytes=self.settings.max_document_bytes)
             found = Compiler(self.catalogs.get(catalog), self.store, self.generator, options)
             self._compilers[catalog] = found
             while len(self._compilers) > KEPT:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workers.archive import Archive, DeadLetter
+from workers.archive import Archive
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import Job, Message
 
@@ -20,10 +20,10 @@ def dead_jobs(ledger: Ledger, most: int) -> Iterator[Job]:
             yield job
 
 
-def dead_job(ledger: Ledger, archive: Archive, identity: str) -> tuple[Job | None, DeadLetter | None]:
-    """What ledger and store know of a dead job; neither where there is none. Raises StoreError besides."""
+def dead_job(ledger: Ledger, identity: str) -> Job | None:
+    """None: it is not among the dead. Raises what `dead_jobs` does."""
     job = ledger.job(identity)
-    return (job if job is not None and job.state == "dead" else None, archive.dead(identity))
+    return job if job is not None and job.state == "dead" else None
 
 
 def replay(ledger: Ledger, archive: Archive, identity: str) -> Message | None:

@@ -9,16 +9,11 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-MAX_BYTES: Final = 512
 _ANY: Final = "**"
 
 
-def matches(pattern: str, text: str) -> bool:
-    """Whether the whole of `text` is what `pattern` describes: `sales/**` is all under `sales`, `*` one segment."""
-    return _match(pattern.split("/"), text.split("/"))
-
-
 def matches_any(patterns: Iterable[str], text: str) -> bool:
+    """Whether one of the `patterns` describes the whole of `text`: `sales/**` is all under `sales`, `*` one segment."""
     segments = text.split("/")
     return any(_match(pattern.split("/"), segments) for pattern in patterns)
 

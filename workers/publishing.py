@@ -60,7 +60,7 @@ def earlier_ending(archive: Archive, job: Job) -> Ending | None:
     """
     published = archive.published(job.document)
     if published is not None and published.order == (job.sequence, job.round):
-        record = _outcome_of(published)
+        record = published.outcome
         archive.put_outcome(record)
         return Ending("succeeded", record)
     if published is not None and published.order > (job.sequence, job.round):
@@ -161,10 +161,6 @@ def _move(archive: Archive, record: Outcome, *, retired: bool) -> None:
     fields = {name: getattr(record, name) for name in Outcome.model_fields}
     if not archive.publish(Published(**fields, retired=retired)):
         raise Overtaken(f"a later compile of {record.document!r} is published")
-
-
-def _outcome_of(published: Published) -> Outcome:
-    return Outcome(**{name: getattr(published, name) for name in Outcome.model_fields})
 
 
 def _bare(job: Job, at_ms: int) -> Outcome:

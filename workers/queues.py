@@ -6,14 +6,12 @@ saved document never stands behind it, and a worker for saved documents alone ca
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias
 
 from workers.ledger.records import CLASSES, STAGES, JobClass, Stage
 
 Taken: TypeAlias = Literal["interactive", "bulk", "both"]
 """Which classes a worker takes."""
-
-TAKEN: Final[tuple[Taken, ...]] = get_args(Taken)
 
 QUEUES: Final = tuple(f"{stage}.{job_class}" for stage in STAGES for job_class in CLASSES)
 

@@ -152,6 +152,10 @@ class Published(Outcome):
 
     retired: bool = False
 
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome(**{name: getattr(self, name) for name in Outcome.model_fields})
+
 
 class DeadLetter(Record):
     """A job that used up its attempts at `stage`, and waits for a person."""

@@ -96,7 +96,7 @@ def _restore(ledger: Ledger, archive: Archive, stored: Stored, rebuild: str, cou
     made, accepted = ledger.restore(stored.document, facts_of(stored, accepting, keep_once, _now_ms()), rebuild)
     counted.jobs += made
     if stored.published is not None:
-        archive.put_outcome(outcome_of(stored.published))  # whoever published it may have died before this
+        archive.put_outcome(stored.published.outcome)  # whoever published it may have died before this
     for sequence, save in stored.saves.items():
         if sequence in stored.outcomes or (sequence >= accepted and sequence not in accepting.passed):
             continue
@@ -223,11 +223,6 @@ def _is_superseded(stored: Stored, sequence: int) -> bool:
 
 def _is_published(published: Published | None, sequence: int) -> bool:
     return published is not None and published.sequence == sequence
-
-
-def outcome_of(published: Published) -> Outcome:
-    """Of the save that is published."""
-    return Outcome(**{name: getattr(published, name) for name in Outcome.model_fields})
 
 
 def _state(end: Outcome) -> DocumentState:

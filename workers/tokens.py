@@ -218,10 +218,6 @@ class Tokens:
         for token in sorted(tokens, key=lambda token: (token.created_ms, token.id)):
             yield token, uses.get(token.id, TokenUse())
 
-    def flush_uses(self) -> None:
-        """Keep the counted uses."""
-        self._uses.flush(self._store)
-
     def _key(self, identity: str) -> str:
         return f"{self._prefix}:token:{identity}"
 

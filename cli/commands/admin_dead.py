@@ -45,7 +45,7 @@ def run_list(lang: Lang, *, as_json: bool, most: int = MOST) -> int:
 def run_show(job: str, lang: Lang, *, as_json: bool) -> int:
     """One of them, with what happened to it. Raises Trouble, OutputFault, StoreError."""
     with administered() as installation:
-        found, _ = dead.dead_job(installation.ledger, installation.archive, job)
+        found = dead.dead_job(installation.ledger, job)
         if found is None:
             raise Trouble("admin.dead-unknown", job=job)
         events = installation.ledger.events(job)
@@ -78,7 +78,7 @@ def run_replay(jobs: list[str], lang: Lang, *, every: bool = False) -> int:
     with administered() as installation:
         send = sender(make_app(installation.settings))
         for identity in installation.ledger.dead(EVERY) if every else jobs:
-            found, _ = dead.dead_job(installation.ledger, installation.archive, identity)
+            found = dead.dead_job(installation.ledger, identity)
             message = None if found is None else dead.replay(installation.ledger, installation.archive, identity)
             if message is None or found is None:
                 raise Trouble("admin.dead-unknown", job=identity)
@@ -92,7 +92,7 @@ def run_drop(jobs: list[str], lang: Lang) -> int:
     """Given up; what is published stays. Raises Trouble, OutputFault, StoreError."""
     with administered() as installation:
         for identity in jobs:
-            found, _ = dead.dead_job(installation.ledger, installation.archive, identity)
+            found = dead.dead_job(installation.ledger, identity)
             if found is None or not dead.drop(installation.ledger, installation.archive, identity):
                 raise Trouble("admin.dead-unknown", job=identity)
             installation.audit.record(COMMAND_LINE, "dead-letter.drop", identity, before=_audited(found))

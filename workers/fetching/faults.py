@@ -1,4 +1,4 @@
-"""What goes wrong with fetching, and whether trying again can help."""
+"""What goes wrong with fetching."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pipeline.diagnostics.lang import Lang
 
-FetchFault = Literal["missing", "denied", "too-large", "forbidden", "unreachable", "limited", "unusable"]
+FetchFault = Literal["missing", "denied", "forbidden", "unreachable", "limited", "unusable"]
 
 _TEXTS: Final[dict[FetchFault, tuple[str, str]]] = {
     "missing": ("{where}: ありません。", "{where} does not exist"),
@@ -14,7 +14,6 @@ _TEXTS: Final[dict[FetchFault, tuple[str, str]]] = {
         "{where}: 読む権限がありません。サーバの認証情報を確かめてください。",
         "{where}: access denied; check the credentials of the installation",
     ),
-    "too-large": ("{where}: {detail} バイトを超えています。", "{where} is larger than {detail} bytes"),
     "forbidden": (
         "{where}: 許可された場所ではありません。許可する設定は {detail} です。",
         "{where} is not among the allowed places, which {detail} lists",
@@ -23,7 +22,6 @@ _TEXTS: Final[dict[FetchFault, tuple[str, str]]] = {
     "limited": ("{where}: 呼び出しの上限に達しています（{detail}）。", "{where}: too many requests ({detail})"),
     "unusable": ("{where}: 予期しない応答です（{detail}）。", "{where} answered unexpectedly ({detail})"),
 }
-_FINAL: Final[frozenset[FetchFault]] = frozenset({"missing", "too-large", "forbidden"})
 
 
 class FetchError(Exception):
@@ -35,11 +33,6 @@ class FetchError(Exception):
         self.where = where
         self.detail = detail
         self.retry_after_s = retry_after_s
-
-    @property
-    def final(self) -> bool:
-        """Fetching again would give the same: the reference is immutable."""
-        return self.fault in _FINAL
 
     def text(self, lang: Lang) -> str:
         return _TEXTS[self.fault][0 if lang == "ja" else 1].format(where=self.where, detail=self.detail)

@@ -63,16 +63,14 @@ class GithubFetcher:
                 return response.headers.get("location", "")
             if response.status_code != httpx2.codes.OK:
                 raise _refusal(response, where)
-            if _length(response.headers.get("content-length")) > self._most:
-                raise FetchError("too-large", where, str(self._most))
             data = bytearray()
             for chunk in response.iter_bytes():
                 data += chunk
                 if len(data) > self._most:
-                    raise FetchError("too-large", where, str(self._most))
+                    break
                 if time.monotonic() > deadline:
                     raise FetchError("unreachable", where, f"more than {WHOLE_S:.0f} s")
-            return bytes(data)
+            return bytes(data[: self._most + 1])
 
     def _same_place(self, url: str, location: str, where: str) -> str:
         """Never to another host: the token goes along."""
@@ -98,10 +96,6 @@ def _refusal(response: httpx2.Response, where: str) -> FetchError:
     if status in (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN):
         return FetchError("denied", where)
     return FetchError("unreachable" if status >= 500 else "unusable", where, str(status), after)
-
-
-def _length(text: str | None) -> int:
-    return int(text) if text is not None and text.isascii() and text.isdigit() else 0
 
 
 def _seconds(text: str | None) -> float | None:

@@ -33,7 +33,6 @@ class _Child:
     begun: float = 0.0
     pause: float = _FIRST_PAUSE_S
     next_start: float = 0.0
-    starts: int = 0
 
 
 @dataclass(slots=True)
@@ -107,4 +106,3 @@ class Supervisor:
                 preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call
             )
         child.begun = time.monotonic()
-        child.starts += 1

@@ -127,26 +127,39 @@ def large(handler: BaseHTTPRequestHandler) -> None:
     handler.wfile.write(b"#" * 10_000)
 
 
+def test_a_file_that_is_too_large(run: Callable[..., Running], api: ContentsApi) -> None:
+    """Announced or not, no more is fetched than it takes to see it; the document fails, as one that is saved here
+    would, and is no dead letter."""
+    running = run(github_api=api.url, github_token=SecretStr(SECRET), max_document_bytes=2_048)
+    for name, answer in (("docs/told.md", lambda found: reply(found, 200, b"#" * 10_000)), ("docs/large.md", large)):
+        api.instead[name] = answer
+        assert fetched(api, name) == b"#" * 2_049
+        body = as_body(push(commit(added=[name]), after=COMMIT))
+        answered = running.client.post("/v1/hooks/github", content=body, headers=signed_for_github(body)).json()
+        running.compile_all()
+        job = running.as_token().get(answered["saves"][0]["job"]).json()
+        assert job["state"] == "failed"
+        assert [found["name"] for found in job["result"]["diagnostics"]] == ["document-too-large"]
+
+
 @pytest.mark.parametrize(
-    ("answer", "kind", "final"),
+    ("answer", "kind"),
     [
-        (lambda handler: reply(handler, 404), "missing", True),
-        (lambda handler: reply(handler, 401), "denied", False),
-        (lambda handler: reply(handler, 403), "denied", False),
-        (lambda handler: reply(handler, 403, x_ratelimit_remaining="0"), "limited", False),
-        (lambda handler: reply(handler, 429, retry_after="7"), "limited", False),
-        (lambda handler: reply(handler, 500), "unreachable", False),
-        (lambda handler: reply(handler, 204), "unusable", False),
-        (lambda handler: reply(handler, 200, b"#" * 2_049), "too-large", True),
-        (large, "too-large", True),
-        (lambda handler: handler.wfile.write(b"nonsense\r\n\r\n"), "unreachable", False),
+        (lambda handler: reply(handler, 404), "missing"),
+        (lambda handler: reply(handler, 401), "denied"),
+        (lambda handler: reply(handler, 403), "denied"),
+        (lambda handler: reply(handler, 403, x_ratelimit_remaining="0"), "limited"),
+        (lambda handler: reply(handler, 429, retry_after="7"), "limited"),
+        (lambda handler: reply(handler, 500), "unreachable"),
+        (lambda handler: reply(handler, 204), "unusable"),
+        (lambda handler: handler.wfile.write(b"nonsense\r\n\r\n"), "unreachable"),
     ],
 )
-def test_answers_that_are_no_file(api: ContentsApi, answer: Answer, kind: str, final: bool) -> None:
-    """Each is told apart: trying again helps, or it does not."""
+def test_answers_that_are_no_file(api: ContentsApi, answer: Answer, kind: str) -> None:
+    """Each is told apart."""
     api.instead["a.md"] = answer
     found = fault(api, "a.md")
-    assert (found.fault, found.final) == (kind, final)
+    assert found.fault == kind
     assert found.retry_after_s == (7 if "limited" in kind and found.detail == "429" else None)
 
 
@@ -210,7 +223,8 @@ def s3_settings(server: SeaweedFS, **changed: object) -> Settings:
 
 
 def test_objects_by_version(bucket: tuple[SeaweedFS, Any], tmp_path: Path) -> None:
-    """The version that was saved, whatever lies there now; only of allowed buckets, and not larger than a document."""
+    """The version that was saved, whatever lies there now; only of allowed buckets, and no more than it takes to see
+    that it is too large."""
     server, client = bucket
     first = client.put_object(Bucket="manuals", Key="a/月次.md", Body="# 一\n".encode())
     client.put_object(Bucket="manuals", Key="a/月次.md", Body="# 二\n".encode())
@@ -231,8 +245,8 @@ def test_objects_by_version(bucket: tuple[SeaweedFS, Any], tmp_path: Path) -> No
     assert kind(bucket="secrets", key="x") == "forbidden"
     assert kind(bucket="manuals", key="none") == "missing"
     assert kind(bucket="manuals", key="a/月次.md", etag=first["ETag"].strip('"')) == "missing", "overwritten since"
-    client.put_object(Bucket="manuals", Key="large", Body=b"#" * 2_049)
-    assert kind(bucket="manuals", key="large") == "too-large"
+    client.put_object(Bucket="manuals", Key="large", Body=b"#" * 10_000)
+    assert fetcher.fetch(S3Reference(bucket="manuals", key="large")) == b"#" * 2_049
     fetcher.close()
 
 
