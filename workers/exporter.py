@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, make_wsgi_app, start_http_server
+from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from workers.connections import open_ledger, open_redis
 from workers.faults import SYSTEM
 from workers.logs import get_logger
 from workers.metrics.certificates import Certificates, endpoints
+from workers.metrics.endpoint import listening
 from workers.metrics.folder import GroupCollector
 from workers.metrics.ledger_figures import Expiries, LedgerFigures
 from workers.pulse import BEAT_S, Consumers, Pulse
@@ -46,20 +47,15 @@ def serve(
 ) -> None:
     """Until `stop` is set. `ready` is told the port. Raises OSError where it cannot be had."""
     registry = registry_of(settings, tokens)
-    server, thread = start_http_server(settings.exporter_port, settings.exporter_host, registry)
-    server.set_app(_answering(make_wsgi_app(registry)))
-    try:
-        ready(int(server.server_port))
+    with listening(settings.exporter_host, settings.exporter_port, registry) as server:
+        server.set_app(_answering(make_wsgi_app(registry)))
         pulse = Pulse(Consumers(open_redis(settings), settings.redis_prefix), settings.probe_folder, "exporter")
+        ready(int(server.server_port))
         _log.info("exporter started", port=server.server_port)
         pulse.beat()
         while not stop.wait(BEAT_S):
             pulse.beat()
         pulse.end()
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(timeout=5)
 
 
 def _answering(app: WSGIApplication) -> WSGIApplication:

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 from workers.metrics.folder import registry_of, use
 
 if TYPE_CHECKING:
+    from wsgiref.simple_server import WSGIServer
+
+    from prometheus_client import CollectorRegistry
+
     from workers.settings import Settings
 
 
@@ -22,11 +26,21 @@ def shown(settings: Settings, group: str) -> Iterator[None]:
     if settings.metrics_port is None:
         yield
         return
+    with listening(settings.metrics_host, settings.metrics_port, registry_of(own)):
+        yield
+
+
+@contextmanager
+def listening(host: str, port: int, registry: CollectorRegistry) -> Iterator[WSGIServer]:
+    """Raises OSError, with the address, where it cannot be had."""
     from prometheus_client import start_http_server  # noqa: PLC0415 - see above
 
-    server, thread = start_http_server(settings.metrics_port, settings.metrics_host, registry_of(own))
     try:
-        yield
+        server, thread = start_http_server(port, host, registry)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), f"{host}:{port}") from error
+    try:
+        yield server
     finally:
         server.shutdown()
         server.server_close()

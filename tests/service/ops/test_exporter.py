@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
@@ -93,3 +95,29 @@ def test_the_expiry_of_tokens_is_shown_by_their_names(service_settings: Settings
         found = {name: value for name, value in scrape(url).items() if name.startswith("aop_token_expiry_seconds")}
     assert list(found) == ["aop_token_expiry_seconds['ci']"]
     assert 3_500 < found["aop_token_expiry_seconds['ci']"] <= 3_600
+
+
+@pytest.mark.parametrize(
+    ("command", "variable"),
+    [("exporter", "AOP_EXPORTER_PORT"), ("dispatcher", "AOP_METRICS_PORT"), ("server", "AOP_PORT")],
+)
+def test_a_port_that_is_taken_is_named(command: str, variable: str, service_settings: Settings) -> None:
+    """Exit status 2 and the address, not only that one is in use."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "-m", "cli", command],
+            env={
+                **os.environ,
+                "AOP_REDIS_URL": service_settings.redis_url.get_secret_value(),
+                "AOP_STORE": service_settings.store,
+                variable: port,
+            },
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert f"127.0.0.1:{port}: " in done.stderr
+    assert "Traceback" not in done.stderr
