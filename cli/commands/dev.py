@@ -53,7 +53,7 @@ _PORT_S: Final = 5.0
 _BUCKET: Final = "aop"
 _DEV: Final = "dev"
 _SHELL: Final = "env"
-_LEADS_HERE: Final = ("AOP_REDIS_", "AOP_STORE", "AOP_S3_")
+_LEADS_HERE: Final = ("AOP_REDIS_", "AOP_STORE", "AOP_S3_", "AOP_WEBHOOK_SECRETS")
 _SCOPES: Final = (
     "documents:read",
     "documents:compile",
