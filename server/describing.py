@@ -12,8 +12,8 @@ from pipeline.diagnostics.lang import Lang
 from pipeline.result import ResultDict
 from server.masking import masked_result
 from server.service import Backend, Service
-from workers.archive import Outcome, Published, Save, result_of
 from workers.ledger.records import ENDED, Document, Job
+from workers.records import Outcome, Published, Save, result_of
 from workers.tokens import Token
 
 Json = dict[str, JsonValue]

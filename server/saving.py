@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse
 
 from server.errors import ApiError
 from server.service import Backend, Service
-from workers.archive import Reference
 from workers.ledger.records import Accepted, Action, Message
 from workers.logs import get_logger
+from workers.records import Reference
 
 ACCEPTED: Final = 202
 _RANK_DIGITS: Final = 40

@@ -20,39 +20,13 @@ from pipeline.stores.protocol import Store
 from workers.identifiers import document_hash
 from workers.records import (
     DeadLetter,
-    GithubReference,
     Installation,
     Outcome,
     Output,
     Published,
     Record,
-    RecordCorrupt,
-    Reference,
-    S3Reference,
     Save,
-    StageLine,
-    Status,
-    result_of,
 )
-
-__all__ = [
-    "Archive",
-    "ArchiveContended",
-    "DeadLetter",
-    "GithubReference",
-    "Installation",
-    "Outcome",
-    "Output",
-    "Published",
-    "RecordCorrupt",
-    "Reference",
-    "S3Reference",
-    "Save",
-    "StageLine",
-    "Status",
-    "Stored",
-    "result_of",
-]
 
 _ATTEMPTS: Final = 100
 _DIGITS: Final = 12

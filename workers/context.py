@@ -12,13 +12,14 @@ from pipeline.compiler import Compiler, Options
 from pipeline.generators.protocol import Generator, GeneratorIdentity
 from pipeline.generators.registry import default_registry
 from pipeline.stores.protocol import Store
-from workers.archive import Archive, GithubReference, Reference
+from workers.archive import Archive
 from workers.catalogs import KEPT, Catalogs
 from workers.connections import open_ledger, open_redis, open_store
 from workers.ledger.ledger import Ledger
 from workers.measured_store import MeasuredStore
 from workers.metrics import metrics
 from workers.project import Projects
+from workers.records import GithubReference, Reference
 from workers.settings import Settings
 
 if TYPE_CHECKING:

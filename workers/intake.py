@@ -10,10 +10,11 @@ import time
 from typing import Final
 
 from pipeline.diagnostics.lang import Lang
-from workers.archive import Archive, Reference, Save
+from workers.archive import Archive
 from workers.identifiers import check_document_id
 from workers.ledger.ledger import Ledger, new_id
 from workers.ledger.records import Accepted, Action, LedgerLost
+from workers.records import Reference, Save
 from workers.reindex import complete_document
 
 _ATTEMPTS: Final = 50

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from workers.archive import Archive, DeadLetter, Outcome, Published, RecordCorrupt, Save, Stored
+from workers.archive import Archive, Stored
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import (
     DocumentState,
@@ -24,6 +24,7 @@ from workers.ledger.records import (
     SeenRevision,
     row_text,
 )
+from workers.records import DeadLetter, Outcome, Published, RecordCorrupt, Save
 
 _ATTEMPTS: Final = 5
 

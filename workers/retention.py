@@ -18,10 +18,10 @@ from pydantic import Field
 
 from pipeline.incremental import carry, record
 from pipeline.stores.protocol import StoreStats
-from workers.archive import Archive, RecordCorrupt, Stored
+from workers.archive import Archive, Stored
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import Job
-from workers.records import Record
+from workers.records import Record, RecordCorrupt
 
 NEWEST: Final = 20
 DAYS: Final = 30

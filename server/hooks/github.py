@@ -22,8 +22,8 @@ from server.limits import address_of, read_body, take
 from server.reading import Open, read_document_id, read_json, read_model
 from server.saving import Wanted, numbered, once, trace_of
 from server.service import Service
-from workers.archive import GithubReference
 from workers.globs import matches_any
+from workers.records import GithubReference
 from workers.settings import Settings
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")

@@ -19,7 +19,7 @@ from server.limits import read_body
 from server.reading import Open, read_document_id, read_json, read_model
 from server.saving import Wanted, once, trace_of
 from server.service import Service
-from workers.archive import S3Reference
+from workers.records import S3Reference
 from workers.settings import Settings
 from workers.tokens import Token
 

@@ -14,7 +14,7 @@ from server.limits import address_of, read_body, take
 from server.reading import Closed, Open, Revision, read_document_id, read_json, read_model
 from server.saving import Wanted, accept, accepted_response, numbered, once, trace_of
 from server.service import Service
-from workers.archive import S3Reference
+from workers.records import S3Reference
 from workers.settings import Settings
 
 Type = Literal["document.saved", "document.deleted"]

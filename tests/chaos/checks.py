@@ -12,11 +12,11 @@ from catalog.load import load_catalog
 from pipeline.compiler import NO_PROJECT, Compiler, Input
 from pipeline.generators.registry import default_registry
 from pipeline.stores.memory import MemoryStore
-from workers.archive import Archive, Published
+from workers.archive import Archive
 from workers.ledger.records import STAGES
 from workers.output import output_of
 from workers.queues import QUEUES, queue_key
-from workers.records import Outcome, Output, Save, result_of
+from workers.records import Outcome, Output, Published, Save, result_of
 
 from .installation import PREFIX, Installation
 from .plan import Message

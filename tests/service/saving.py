@@ -9,9 +9,10 @@ from redis import Redis
 
 from pipeline.stores.memory import MemoryStore
 from workers import publishing
-from workers.archive import Archive, Outcome, Published
+from workers.archive import Archive
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import Job, Lease, Message
+from workers.records import Outcome, Published
 
 T = TypeVar("T")
 

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from pipeline.stores.files import FileStore
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import check_key
-from workers.archive import (
-    Archive,
+from workers.archive import Archive
+from workers.identifiers import InvalidDocumentId, check_document_id, document_hash
+from workers.ledger.ledger import new_id
+from workers.records import (
     DeadLetter,
     GithubReference,
     Outcome,
@@ -28,8 +30,6 @@ from workers.archive import (
     Status,
     result_of,
 )
-from workers.identifiers import InvalidDocumentId, check_document_id, document_hash
-from workers.ledger.ledger import new_id
 
 JOB = new_id()
 

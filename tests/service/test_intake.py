@@ -14,11 +14,12 @@ from redis import Redis
 from pipeline.stores.files import FileStore
 from pipeline.stores.memory import MemoryStore
 from tests.service.saving import Died, MortalStore, settle, wipe
-from workers.archive import Archive, GithubReference, RecordCorrupt
+from workers.archive import Archive
 from workers.identifiers import InvalidDocumentId, document_hash
 from workers.intake import Intake, TooLarge, open_installation
 from workers.ledger.ledger import Ledger, new_id
 from workers.ledger.records import Accepted, LedgerLost
+from workers.records import GithubReference, RecordCorrupt
 from workers.reindex import reindex
 
 

@@ -27,10 +27,11 @@ from pipeline.stores.files import FileStore
 from pipeline.stores.memory import MemoryStore
 from tests.service.saving import Died, in_order, publish, record, settle, wipe, work
 from workers import dead
-from workers.archive import Archive, Save
+from workers.archive import Archive
 from workers.intake import Intake
 from workers.ledger.ledger import Ledger, Timing
 from workers.ledger.records import STAGES, Accepted, Action, Lease, LedgerLost, Message
+from workers.records import Save
 from workers.reindex import reindex
 
 MOST_ATTEMPTS = 2

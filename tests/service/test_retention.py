@@ -19,10 +19,11 @@ from pipeline.stores.files import FileStore
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import Store
 from tests.service.saving import publish, settle, wipe, work
-from workers.archive import Archive, Outcome, Published, Save, Stored
+from workers.archive import Archive, Stored
 from workers.intake import Intake
 from workers.ledger.ledger import Ledger, new_id
 from workers.ledger.records import Lease, LedgerLost, Message
+from workers.records import Outcome, Published, Save
 from workers.reindex import reindex
 from workers.retention import Collected, Policy, collect, forgettable
 

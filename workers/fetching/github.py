@@ -8,8 +8,8 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httpx2
 
-from workers.archive import GithubReference
 from workers.fetching.faults import FetchError
+from workers.records import GithubReference
 from workers.settings import Settings
 
 CONNECT_S: Final = 5.0

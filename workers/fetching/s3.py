@@ -10,8 +10,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from workers.archive import S3Reference
 from workers.fetching.faults import FetchError
+from workers.records import S3Reference
 from workers.settings import Settings
 
 CONNECT_S: Final = 5.0

@@ -12,12 +12,12 @@ import boto3
 import pytest
 from pydantic import SecretStr
 
-from workers.archive import GithubReference, S3Reference
 from workers.fetching import github as github_module
 from workers.fetching.faults import FetchError
 from workers.fetching.github import GithubFetcher
 from workers.fetching.s3 import S3Fetcher
 from workers.local.seaweedfs import SeaweedFS
+from workers.records import GithubReference, S3Reference
 from workers.settings import Settings
 
 from .contents_api import Answer, ContentsApi, reply

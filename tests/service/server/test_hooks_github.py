@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from workers.archive import GithubReference
+from workers.records import GithubReference
 
 from .running import Running, as_body, problem, signed_for_github
 

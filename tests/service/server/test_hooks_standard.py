@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from workers.archive import S3Reference, Save
+from workers.records import S3Reference, Save
 
 from .running import BUCKET, OLD_SECRET, WEBHOOK_SECRET, Running, as_body, problem, saved_event, signed
 
