@@ -28,6 +28,15 @@ Json = dict[str, Any]
 """An object of JSON values: whoever asked for it knows its form."""
 
 
+class Refused(OutputFault):
+    """What the server says, in the language that was asked for. `details`: what a program may make of it."""
+
+    def __init__(self, message: str, status: int, details: Json) -> None:
+        super().__init__(message, message)
+        self.status = status
+        self.details = details
+
+
 class Remote:
     """`url`: with or without a path; `token` None: from `AOP_TOKEN`. `answer_s`: how long an answer may take.
 
@@ -61,7 +70,7 @@ class Remote:
     ) -> Json:
         """The answer's object. Asked again while the server cannot answer: only what may be sent twice is sent here.
 
-        Raises Trouble, and OutputFault with what the server says.
+        Raises Trouble, and Refused with what the server says.
         """
         response = self._patiently(
             lambda: self._client.request(method, self._at(path), content=content, headers=headers)
@@ -133,12 +142,13 @@ class Remote:
 
     def _refused(self, response: httpx2.Response) -> Exception:
         try:
-            message = self._object(response).get("message")
+            body = self._object(response)
         except Trouble:
-            message = None
+            body = {}
+        message, details = body.get("message"), body.get("details")
         if not isinstance(message, str):
             return Trouble("push.strange", url=self.url, status=response.status_code)
-        return OutputFault(message, message)  # in the language that was asked for
+        return Refused(message, response.status_code, details if isinstance(details, dict) else {})
 
     def _object(self, response: httpx2.Response) -> Json:
         try:
