@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from cli import streams
+from cli.arguments import read_lang
+from cli.messages import say
 from cli.trouble import OutputFault
 from workers import tracing
-from workers.settings import Settings, SettingsError, load
+from workers.settings import Settings, SettingsError, load, slips
 
 
 def load_settings() -> Settings:
-    """From the environment. Raises OutputFault, which ends a command with a sentence for each wrong variable."""
+    """From the environment. A variable that nearly is one of ours is told. Raises OutputFault, which ends a command
+    with a sentence for each wrong one."""
     try:
-        return load()
+        settings = load()
     except SettingsError as error:
         raise OutputFault(error.text("ja"), error.text("en")) from error
+    for name, close in slips(os.environ).items():
+        text = say("service.slip", read_lang(None), name=name, close=close)
+        streams.note(f"aop: {text}")
+    return settings
 
 
 @contextmanager

@@ -7,17 +7,21 @@ they print as stars wherever a setting is printed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, PositiveInt, SecretStr, StringConstraints, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from rapidfuzz import fuzz, process
 
 from pipeline.diagnostics.lang import Lang
 from workers.settings_texts import problem
 
 MIN_SECRET_CHARACTERS: Final = 16
+_CLOSE: Final = 85.0
+"""Of 100: one or two letters of a name."""
 _BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/|$)")
 
 Milliseconds = Annotated[int, Field(ge=0, le=86_400_000)]
@@ -222,6 +226,18 @@ def load() -> Settings:
         return Settings()
     except ValidationError as error:
         raise SettingsError(tuple(_problem(details["loc"], details["msg"]) for details in error.errors())) from None
+
+
+def slips(names: Iterable[str]) -> dict[str, str]:
+    """Variables that look like a setting of ours and are none, with the one that was probably meant."""
+    known = [f"AOP_{name.upper()}" for name in Settings.model_fields]
+    found: dict[str, str] = {}
+    for name in sorted(names):
+        if name.startswith("AOP_") and name not in known:
+            close = process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=_CLOSE)
+            if close is not None:
+                found[name] = close[0]
+    return found
 
 
 def _problem(place: tuple[int | str, ...], message: str) -> tuple[str, str]:

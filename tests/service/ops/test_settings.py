@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cli.main import main
 from workers import settings_texts
-from workers.settings import Settings, SettingsError, load
+from workers.settings import Settings, SettingsError, load, slips
 
 SECRET = "hunter2-" * 3
 
@@ -170,6 +170,34 @@ def test_no_redis_url_makes_the_check_fail_itself(url: str) -> None:
         os.environ.pop("AOP_REDIS_URL")
         if before is not None:
             os.environ["AOP_REDIS_URL"] = before
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("AOP_REDIS_URI", "AOP_REDIS_URL"),
+        ("AOP_WEBHOOK_SECRET", "AOP_WEBHOOK_SECRETS"),
+        ("AOP_LOGLEVEL", "AOP_LOG_LEVEL"),
+    ],
+)
+@pytest.mark.parametrize("lang", ["ja", "en"])
+def test_a_slip_is_told(
+    name: str, meant: str, lang: str, environment: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without its value: else a process would silently run with a default."""
+    environment.setenv(name, SECRET)
+    environment.setenv("AOP_LANG", lang)
+    assert main(["config"]) == 0
+    told = capsys.readouterr().err
+    assert name in told
+    assert meant in told
+    assert SECRET not in told
+
+
+def test_the_variables_of_other_commands_are_no_slips() -> None:
+    """Nor is every setting itself, nor what is far from all of them."""
+    others = ("AOP_LANG", "AOP_CATALOG_ORG", "AOP_URL", "AOP_TOKEN", "AOP_MODEL", "AOP_SOMETHING", "PATH", "REDIS_URL")
+    assert slips((*others, *(f"AOP_{name.upper()}" for name in Settings.model_fields))) == {}
 
 
 # --------------------------------------------------------------------------------------------------- aop config
