@@ -24,7 +24,7 @@ def load_settings() -> Settings:
     except SettingsError as error:
         raise OutputFault(error.text("ja"), error.text("en")) from error
     for name, close in slips(os.environ).items():
-        text = say("service.slip", read_lang(None), name=name, close=close)
+        text = say("trouble.slip", read_lang(None), name=name, close=close)
         streams.note(f"aop: {text}")
     return settings
 

@@ -162,7 +162,7 @@ TEXTS: Final[dict[str, str]] = {
     "trouble.memory": "Out of memory. Split the document, or lower --jobs.",
     "trouble.output": "The results cannot be written to standard output: {reason}",
     "usage.not-a-stage": "{value} is no stage. Write one of {words}.",
-    "service.slip": "{name} is no setting, and is not read. Did you mean {close}?",
+    "trouble.slip": "{name} is no setting, and is not read. Did you mean {close}?",
     "dev.no-folder": "{path} is no folder. Name the folder of your procedures.",
     "dev.running": "another aop dev uses {path}. Stop it, or name another folder with --state.",
     "dev.server": "a server did not start: {detail}",

@@ -162,7 +162,7 @@ TEXTS: Final[dict[str, str]] = {
     "trouble.memory": "メモリが足りません。文書を分けるか、--jobs を小さくしてください。",
     "trouble.output": "結果を標準出力に書けません: {reason}",
     "usage.not-a-stage": "{value} という段はありません。{words} のどれかを書いてください。",
-    "service.slip": "{name} という設定はないので、読みません。{close} ではありませんか。",
+    "trouble.slip": "{name} という設定はないので、読みません。{close} ではありませんか。",
     "dev.no-folder": "{path} はフォルダーではありません。手順のフォルダーを指定してください。",
     "dev.running": "別の aop dev が {path} を使っています。止めるか、--state で別のフォルダーを指定してください。",
     "dev.server": "サーバーが起動しませんでした: {detail}",
