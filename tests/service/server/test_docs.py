@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from starlette.routing import Route
 
 from server.errors import STATUS
+from server.mcp.app import TOOLS
 from server.rest.places import VIEWS
 from workers.ledger.records import DocumentState, State
 from workers.settings import Settings
@@ -19,6 +21,7 @@ from .running import Running
 
 ROOT = Path(__file__).parents[3]
 PAGES = {lang: (ROOT / f"docs/http{lang}.md").read_text(encoding="utf-8") for lang in ("", ".ja")}
+MCP_PAGES = {lang: (ROOT / f"docs/mcp{lang}.md").read_text(encoding="utf-8") for lang in ("", ".ja")}
 EVENT = re.compile(r"emit\([^,]+, document, '([a-z-]+)'")
 
 
@@ -55,3 +58,24 @@ def test_both_pages_say_the_same() -> None:
     for form in (r"^#+ ", r"^\|", r"^```", r"^### `.*`$"):
         english, japanese = (re.findall(form, page, re.MULTILINE) for page in PAGES.values())
         assert english == japanese if "`.*" in form else len(english) == len(japanese)
+
+
+@pytest.mark.parametrize("lang", MCP_PAGES)
+def test_the_page_on_mcp_names_every_tool(lang: str) -> None:
+    """With its scope and all that it takes; the errors that a call may end in; the revisions."""
+    page = MCP_PAGES[lang]
+    rows = {row[0]: row for row in re.findall(r"^\| `(\w+)` \| `([a-z:]+)` \| (.*) \| .* \|$", page, re.MULTILINE)}
+    assert {name: row[1] for name, row in rows.items()} == {name: tool.scope for name, tool in TOOLS.items()}
+    for name, tool in TOOLS.items():
+        assert {field for field in tool.arguments.model_fields if f"`{field}`" not in rows[name][2]} == set()
+    codes = set(STATUS) - {"confirmation_required", "conflict"}  # of tools that are still to come
+    assert {code for code in codes if f"`{code}`" not in page} == set()
+    assert LATEST_MODERN_VERSION in page
+    assert LATEST_HANDSHAKE_VERSION in page
+
+
+def test_both_pages_on_mcp_say_the_same() -> None:
+    """As many sections, rows and examples."""
+    for form in (r"^#+ ", r"^\|", r"^```", r"^- "):
+        english, japanese = (re.findall(form, page, re.MULTILINE) for page in MCP_PAGES.values())
+        assert len(english) == len(japanese)
