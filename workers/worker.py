@@ -15,7 +15,7 @@ from typing import Final
 
 from celery import bootsteps
 from celery.apps.worker import Worker as CeleryWorker
-from celery.exceptions import CPendingDeprecationWarning
+from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 
 from catalog.load import load_catalog
 from pipeline.compiler import Compiler, Input
@@ -129,6 +129,8 @@ def run_worker(settings: Settings, stage: Stage, taken: Taken, group: str) -> in
     """Until it is asked to end; the exit status. Logging is configured. `group`: of its metrics' files."""
     # It would tell at each reconnection which default a later Celery will have; ours is set.
     warnings.simplefilter("ignore", CPendingDeprecationWarning)
+    # A user without a name, as containers have, is taken for a superuser. It is about pickled messages; ours are JSON.
+    warnings.simplefilter("ignore", SecurityWarning)
     app = make_app(settings)
     busy = Busy()
     register(app, settings, busy, f"worker-{stage}")
