@@ -23,6 +23,10 @@ ROOT: Final = Path(__file__).parents[2]
 CONTAINERFILE: Final = ROOT / "container" / "Containerfile"
 USER: Final = "10001"
 _BASE: Final = Path(sys.base_prefix)
+_OF_ETC: Final = (
+    *("alternatives", "ca-certificates", "group", "hosts", "ld.so.cache", "localtime", "nsswitch.conf", "passwd"),
+    *("pip.conf", "resolv.conf", "ssl", "xdg"),
+)
 _CACHE: Final = Path(sys.prefix) / "container-cache"
 
 
@@ -30,7 +34,9 @@ def wall(binds: Mapping[str, tuple[Path, bool]], *, folder: str = "/", options: 
     """bwrap and its arguments, for a command behind them. `binds`: place -> (what is there, whether it is writable);
     everything else can only be read, but for /tmp."""
     arguments = [bwrap(), "--unshare-user", "--unshare-pid", "--unshare-ipc", "--uid", USER, "--gid", USER]
-    arguments += ["--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc"]
+    arguments += ["--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr"]
+    for name in _OF_ETC:
+        arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     for name in ("bin", "sbin", "lib", "lib64"):
         if Path("/", name).is_symlink():
             arguments += ["--symlink", f"usr/{name}", f"/{name}"]

@@ -17,20 +17,22 @@ from typing import Any, Final
 import boto3
 import pytest
 
-from tests.chart.rendering import Object, changed, identity, ours, pod_of, render
+from tests.chart.rendering import Object, changed, ours, pod_of, render
 from tests.chart.test_settings import environment
 from tests.container.confined import Built, wall
 from tests.service.workers.documents import MULTI
 from tests.service.workers.installation import Installation
+from workers.ledger.records import STAGES
 from workers.local.seaweedfs import SeaweedFS
 from workers.local.servers import HOST, free_ports
 from workers.local.valkey import Valkey
+from workers.queues import queue_key
 
 pytestmark = pytest.mark.container
 
 WAIT_S: Final = 90.0
 LONG: Final = "# 長い\n\n## フェーズ 1: 見る (使う道具: なし)\n\n" + "- slack を `見る` と **言う** [a](b)\n" * 300_000
-"""Seconds of work in the first stage, and less memory than a worker has."""
+"""Seconds of work in the first stage, which then says that it is more than a procedure may have."""
 
 
 class Container:
@@ -70,6 +72,10 @@ class Container:
             self._pid = json.load(said)["child-pid"]
 
     @property
+    def port(self) -> int:
+        return int(self._variables["AOP_PORT"])
+
+    @property
     def arguments(self) -> list[str]:
         return list(self._spec["args"])
 
@@ -80,7 +86,7 @@ class Container:
             command = [*wall(self._binds()), *asked["exec"]["command"]]
             done = subprocess.run(command, env=self._image.variables({}), check=False, timeout=20)
             return done.returncode == 0
-        connection = HTTPConnection(HOST, int(self._variables["AOP_PORT"]), timeout=asked.get("timeoutSeconds", 1))
+        connection = HTTPConnection(HOST, self.port, timeout=asked.get("timeoutSeconds", 1))
         try:
             connection.request("GET", asked["httpGet"]["path"])
             return connection.getresponse().status == HTTPStatus.OK
@@ -135,10 +141,17 @@ class Cluster:
         settings = {
             "settings": {"quietMs": 0, "longestWaitMs": 0, "softShutdownSeconds": 1, "maxDocumentBytes": 33_554_432}
         }
+        drift = {"jobs": {"drift": {"enabled": True, "existingConfigMap": "mcp"}}}
+        objects = render(changed("bundled", {**settings, **drift}))
         self._deployments = {
             found["metadata"]["name"].removeprefix("r-aop-"): found
-            for found in render(changed("bundled", settings))
-            if identity(found).startswith("Deployment/")
+            for found in objects
+            if found["kind"] == "Deployment"
+        }
+        self.jobs = {
+            found["metadata"]["name"].removeprefix("r-aop-"): pod_of(found) or {}
+            for found in objects
+            if found["kind"] in ("CronJob", "Pod")
         }
 
     def container(self, name: str) -> Container:
@@ -149,6 +162,19 @@ class Cluster:
         made = Container(self._image, spec, variables, self._folder / f"{name}-{ports['AOP_PORT']}")
         self._resources.callback(made.close)
         return made
+
+    def run_job(self, name: str, binds: dict[str, tuple[Path, bool]]) -> subprocess.CompletedProcess[str]:
+        """The container of a job, to its end."""
+        (spec,) = self.jobs[name]["containers"]
+        folder = spec.get("workingDir", self._image.workdir)
+        return subprocess.run(
+            [*wall({**self._image.binds(), **binds}, folder=folder), *self._image.entrypoint, *spec["args"]],
+            env=self._image.variables({**environment(spec), **self.servers}),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=WAIT_S,
+        )
 
     def grace(self, name: str) -> float:
         pod: Any = pod_of(self._deployments[name])
@@ -229,6 +255,39 @@ def test_sigterm_during_a_compile_hands_the_job_back(cluster: Cluster) -> None:
     assert seconds < cluster.grace("worker-parse-interactive")
     assert not found.redis.hget(key, "token"), "the lease is still held"
     assert found.job(accepted.job).stage == "parse"
-    for name in ("worker-parse-interactive", "worker-verify-interactive"):
-        cluster.container(name).start()
-    assert found.outcome(accepted, WAIT_S).status in ("succeeded", "failed")
+    assert found.redis.llen(queue_key(found.settings.redis_prefix, "parse.interactive")) >= 1, "nobody gets it"
+    for stage in STAGES:
+        cluster.container(f"worker-{stage}-interactive").start()
+    assert found.outcome(accepted, WAIT_S).status == "failed"
+
+
+def test_jobs_run(cluster: Cluster, tmp_path: Path) -> None:
+    """What the CronJobs run does its work and ends: the sweep of the store, and the look for drift."""
+    cluster.installation()
+    (tmp_path / "run").mkdir()
+    binds = {"/run/aop": (tmp_path / "run", True)}
+    swept = cluster.run_job("gc", binds)
+    assert swept.returncode == 0, swept.stderr
+    (tmp_path / "mcp").mkdir()
+    (tmp_path / "mcp" / "mcp.json").write_text('{"mcpServers": {}}', encoding="utf-8")
+    looked = cluster.run_job("drift", {**binds, "/etc/aop/mcp": (tmp_path / "mcp", False)})
+    assert looked.returncode == 0, looked.stderr
+
+
+def test_the_charts_test_asks_the_server(cluster: Cluster, image: Built) -> None:
+    """`helm test` passes with a server that is ready, and fails without one."""
+    cluster.installation()
+    server = cluster.container("server")
+    (spec,) = cluster.jobs["test"]["containers"]
+    *code, url = spec["args"]
+    assert url == "http://r-aop-server:80/readyz"
+
+    def asks() -> int:
+        here = f"http://{HOST}:{server.port}/readyz"
+        command = [*wall(image.binds()), *spec["command"], *code, here]
+        return subprocess.run(command, env=image.variables({}), capture_output=True, check=False, timeout=60).returncode
+
+    assert asks() != 0
+    server.start()
+    server.until("readinessProbe", True)
+    assert asks() == 0
