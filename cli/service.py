@@ -47,8 +47,10 @@ def traced(settings: Settings, process: str, *, by_children: bool = False) -> It
 
 
 def stop_on_signals() -> threading.Event:
-    """Set when the process is asked to end (SIGTERM, SIGINT)."""
+    """Set when the process is asked to end (SIGTERM, SIGINT), or its terminal was closed (SIGHUP, unless it is to
+    outlive that: nohup)."""
     stop = threading.Event()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(sign, lambda *_: stop.set())
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if sign != signal.SIGHUP or signal.getsignal(sign) is not signal.SIG_IGN:
+            signal.signal(sign, lambda *_: stop.set())
     return stop

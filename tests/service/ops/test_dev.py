@@ -101,9 +101,9 @@ class Running:
         fresh.write_text(text)
         fresh.replace(self.docs / name)
 
-    def interrupt(self) -> int:
-        """Ctrl-C at the terminal; the exit status."""
-        self.process.send_signal(signal.SIGINT)
+    def interrupt(self, sign: signal.Signals = signal.SIGINT) -> int:
+        """Ctrl-C at the terminal, or what its end sends; the exit status."""
+        self.process.send_signal(sign)
         return self.process.wait(timeout=60)
 
 
@@ -244,7 +244,7 @@ def test_with_s3_all_is_kept_in_a_bucket(folder: Path) -> None:
                 running.saying(r"^SeaweedFS has ended, and is started again")
                 running.write("b.md", MULTI.replace("月次の締め", "別の締め"))
                 running.saying(r"^published +b\.md")
-        assert running.interrupt() == 0, running.logs()
+        assert running.interrupt(signal.SIGINT if time_ == 1 else signal.SIGHUP) == 0, running.logs()
         until(lambda: not processes_of(folder), told=lambda: str(processes_of(folder)))
     assert not (folder / ".aop" / "dev" / "store").exists()
 
