@@ -29,7 +29,7 @@ class QueueFaults:
         self._redis = redis
         self._prefix = prefix
         self._wanted = wanted
-        self._pause_s = max(_PAUSE_S, 0.5 * over_s / max(1, sum(wanted.values())))
+        self._pause_s = max(_PAUSE_S, 0.9 * over_s / max(1, sum(wanted.values())))
         self._random = random.Random(f"{seed} queues")
         self.done: Counter[str] = Counter()
         self._end = threading.Event()
