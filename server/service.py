@@ -24,6 +24,7 @@ from server.errors import ApiError, unavailable
 from server.watch import Watch
 from workers.archive import Archive
 from workers.catalogs import CatalogMissing, Catalogs
+from workers.clock import shared_now_ms
 from workers.connections import open_ledger, open_redis, open_store
 from workers.intake import Intake, open_installation
 from workers.ledger.ledger import Ledger
@@ -76,7 +77,7 @@ class Service:
         )
         self.recompiles = Recompiles(self.ledger, self.redis, settings.redis_prefix)
         self.masking = Masking(secrets_of(settings))
-        self.watch = Watch(self.ledger, self._now_ms)
+        self.watch = Watch(self.ledger, partial(shared_now_ms, self.redis))
         # Not anyio's threads: those that are given up would not count, and grow without bound while Redis hangs.
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="work")
         self._catalogs = Catalogs(store, self.redis, settings.redis_prefix)
@@ -129,10 +130,6 @@ class Service:
     def project(self) -> Project:
         """The rows of all documents. Raises RedisError, LedgerLost."""
         return self._projects.get()
-
-    def _now_ms(self) -> int:
-        seconds, microseconds = self.redis.time()
-        return seconds * 1_000 + microseconds // 1_000
 
     # --------------------------------------------------------------------------------------------- ending
 

@@ -12,11 +12,11 @@ Each is a pointer whose name is computed from the document's id and the sequence
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from pipeline.stores.protocol import Store
+from workers import clock
 from workers.identifiers import document_hash
 from workers.records import (
     DeadLetter,
@@ -109,7 +109,7 @@ class Archive:
                 sequence=save.sequence,
                 job=save.job,
                 status="superseded",
-                at_ms=time.time_ns() // 1_000_000,
+                at_ms=clock.now_ms(),
                 text=save.text,
             )
         )

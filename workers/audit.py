@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +14,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from pipeline.stores.protocol import Store
+from workers import clock
 
 PREFIX: Final = "audit/"
 SCHEMA: Final = 1
@@ -64,7 +64,7 @@ class Audit:
     ) -> AuditEntry:
         """Durable when this returns."""
         entry = AuditEntry(
-            at_ms=time.time_ns() // 1_000_000,
+            at_ms=clock.now_ms(),
             actor=actor.id,
             actor_name=actor.name,
             action=action,

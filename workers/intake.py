@@ -6,10 +6,10 @@ accepted was never promised to anybody: its sender asks again and gets a new seq
 
 from __future__ import annotations
 
-import time
 from typing import Final
 
 from pipeline.diagnostics.lang import Lang
+from workers import clock
 from workers.archive import Archive
 from workers.identifiers import check_document_id
 from workers.ledger.ledger import Ledger, new_id
@@ -102,7 +102,7 @@ class Intake:
                 idempotency_key=idempotency_key,
                 job=new_id(),
                 trace=trace,
-                received_ms=time.time_ns() // 1_000_000,
+                received_ms=clock.now_ms(),
             )
             if not self._archive.put_save(save):
                 # Redis has forgotten what it gave (a failover): the store knows all the sequences that were used.

@@ -8,12 +8,12 @@ published, the outcome, the ledger. So whoever reads of a success finds it publi
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from typing import Final
 
 from pipeline.compilation import Compilation
 from pipeline.generators.protocol import GeneratorIdentity
+from workers import clock
 from workers.archive import Archive
 from workers.ledger.records import Job
 from workers.ledger.records import Outcome as LedgerOutcome
@@ -87,7 +87,7 @@ def publish(
         job=job.id,
         job_class=job.job_class,
         status=compilation.status,
-        at_ms=_now_ms(),
+        at_ms=clock.now_ms(),
         text=text,
         name=compilation.name,
         kind=compilation.kind,
@@ -111,7 +111,7 @@ def publish(
 
 def retire(archive: Archive, job: Job) -> Ending:
     """The document is no longer there. Raises Overtaken, StoreError, RecordCorrupt, ArchiveContended."""
-    record = _bare(job, _now_ms()).model_copy(update={"status": "retired"})
+    record = _bare(job, clock.now_ms()).model_copy(update={"status": "retired"})
     _move(archive, record, retired=True)
     archive.put_outcome(record)
     return Ending("succeeded", record)
@@ -119,7 +119,7 @@ def retire(archive: Archive, job: Job) -> Ending:
 
 def overtaken(archive: Archive, job: Job) -> Ending:
     """Raises StoreError, RecordCorrupt, ArchiveContended."""
-    record = _bare(job, _now_ms())
+    record = _bare(job, clock.now_ms())
     _put_unless_compiled(archive, record)
     return Ending("superseded", record)
 
@@ -129,7 +129,7 @@ def record_end(archive: Archive, job: Job) -> bool:
 
     Raises StoreError, RecordCorrupt, ArchiveContended.
     """
-    at = _now_ms() if job.ended_ms is None else job.ended_ms
+    at = clock.now_ms() if job.ended_ms is None else job.ended_ms
     if job.state == "superseded":
         _put_unless_compiled(archive, _bare(job, at))
         return True
@@ -181,7 +181,3 @@ def _put_unless_compiled(archive: Archive, record: Outcome) -> None:
     """A save that was compiled keeps that outcome when its compile again came to nothing."""
     if record.round == 0 or archive.outcome(record.document, record.sequence) is None:
         archive.put_outcome(record)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

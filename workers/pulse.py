@@ -17,6 +17,7 @@ from typing import Final, cast
 from redis import Redis
 from redis.exceptions import RedisError
 
+from workers.clock import shared_now_ms
 from workers.probes import ALIVE, READY, Probe
 
 BEAT_S: Final = 5.0
@@ -37,7 +38,7 @@ class Consumers:
 
     def beat(self, name: str, queues: Sequence[str]) -> None:
         """Raises RedisError."""
-        self.redis.hset(self._key, name, json.dumps([self._now_ms(), *queues]))
+        self.redis.hset(self._key, name, json.dumps([shared_now_ms(self.redis), *queues]))
 
     def leave(self, name: str) -> None:
         """Raises RedisError."""
@@ -46,7 +47,7 @@ class Consumers:
     def count(self, queues: Iterable[str]) -> dict[str, int]:
         """How many there are of each queue; the forgotten ones are dropped. Raises RedisError."""
         found: Counter[str] = Counter(dict.fromkeys(queues, 0))
-        now = self._now_ms()
+        now = shared_now_ms(self.redis)
         for name, value in cast("dict[str, str]", self.redis.hgetall(self._key)).items():
             last, *taken = json.loads(value)
             if now - last > FORGOTTEN_S * 1_000:
@@ -54,10 +55,6 @@ class Consumers:
             else:
                 found.update(taken)
         return dict(found)
-
-    def _now_ms(self) -> int:
-        seconds, microseconds = self.redis.time()
-        return seconds * 1_000 + microseconds // 1_000
 
 
 class Pulse:

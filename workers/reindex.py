@@ -7,11 +7,11 @@ used before; if Redis is wiped once more meanwhile, all begins again.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from workers import clock
 from workers.archive import Archive, Stored
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import (
@@ -94,7 +94,7 @@ def _reindex(ledger: Ledger, archive: Archive, progress: Progress) -> Reindexed:
 def _restore(ledger: Ledger, archive: Archive, stored: Stored, rebuild: str, counted: Reindexed) -> None:
     accepting = accept_again(stored)
     keep_once = ledger.timing.keep_once
-    made, accepted = ledger.restore(stored.document, facts_of(stored, accepting, keep_once, _now_ms()), rebuild)
+    made, accepted = ledger.restore(stored.document, facts_of(stored, accepting, keep_once, clock.now_ms()), rebuild)
     counted.jobs += made
     if stored.published is not None:
         archive.put_outcome(stored.published.outcome)  # whoever published it may have died before this
@@ -275,7 +275,3 @@ def _dead_job(letter: DeadLetter, save: Save | None) -> Job:
         notes={},
         took_ms={},
     )
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -8,7 +8,6 @@ in a trace and in a running job's notes counts, so that what a later version has
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +17,7 @@ from pydantic import Field
 
 from pipeline.incremental import carry, record
 from pipeline.stores.protocol import StoreStats
+from workers import clock
 from workers.archive import Archive, Stored
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import Job
@@ -67,7 +67,7 @@ def collect(ledger: Ledger, archive: Archive, policy: Policy, now_ms: int | None
     """May be killed and repeated anywhere, beside all other work. Raises LedgerLost (without the ledger nobody knows
     what jobs need), LedgerVersion, LedgerCorrupt, RedisError, StoreError, RecordCorrupt."""
     ledger.open()
-    now = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    now = clock.now_ms() if now_ms is None else now_ms
     listing = archive.listing()
     saves = 0
     damaged: list[str] = []

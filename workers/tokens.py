@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import re
 import secrets
-import time
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, Literal, Self, TypeAlias, cast, get_args
 
@@ -19,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints,
 from redis import Redis
 
 from pipeline.stores.protocol import Store
+from workers import clock
 from workers.audit import COMMAND_LINE, Actor, Audit
 from workers.globs import matches_any
 from workers.token_uses import TokenUse, Uses
@@ -134,7 +134,7 @@ class Tokens:
         known = hmac.compare_digest(_hash(secret), _NO_HASH if found is None else found.hash)
         if found is None or not known:
             raise TokenRefused("unknown")
-        now = _now_ms() if now_ms is None else now_ms
+        now = clock.now_ms() if now_ms is None else now_ms
         if found.revoked_ms:
             raise TokenRefused("revoked")
         if found.expires_ms and found.expires_ms <= now:
@@ -166,7 +166,7 @@ class Tokens:
     ) -> tuple[Token, str]:
         """A new token and its text, which nobody can find out later. Raises TokenFault."""
         secret = secrets.token_urlsafe(32)
-        now = _now_ms()
+        now = clock.now_ms()
         if expires_ms and expires_ms <= now:
             raise TokenFault("expires_ms")
         while True:
@@ -199,7 +199,7 @@ class Tokens:
             token = None if stored is None else Token.decoded(stored)
             if token is None:
                 return None
-            revoked = token if token.revoked_ms else token.model_copy(update={"revoked_ms": _now_ms()})
+            revoked = token if token.revoked_ms else token.model_copy(update={"revoked_ms": clock.now_ms()})
             if revoked is token or self._store.set_pointer(name, revoked.encoded(), stored):
                 break
         self._redis.set(self._key(identity), revoked.encoded(), ex=_REVOKED_S)
@@ -234,7 +234,3 @@ def _shown(token: Token) -> dict[str, JsonValue]:
         "documents": list(token.documents),
         "expires_ms": token.expires_ms,
     }
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,6 +14,7 @@ from cli.messages import say
 from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.visible import visible
+from workers import clock
 from workers.token_uses import TokenUse
 from workers.tokens import SCOPES, Token, TokenFault, Tokens
 
@@ -38,7 +38,7 @@ def create(
     for scope in scopes:
         if scope not in SCOPES:
             raise Trouble("admin.token-scope", scope=scope, scopes=", ".join(SCOPES))
-    expires_ms = 0 if expires is None else time.time_ns() // 1_000_000 + 1_000 * read_period(expires)
+    expires_ms = 0 if expires is None else clock.now_ms() + 1_000 * read_period(expires)
     with administered() as found:
         tokens = Tokens(found.archive.store, found.redis, found.settings.redis_prefix)
         try:
@@ -70,7 +70,7 @@ def show_list(*, as_json: bool = False, lang: Lang = "ja") -> int:
         return OK
     if not tokens:
         streams.emit(f"{say('admin.token-none', lang)}\n")
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = clock.now_ms()
     for token, use in tokens:
         documents = f"  [{', '.join(map(visible, token.documents))}]" if token.documents else ""
         streams.emit(f"{token.id}  {visible(token.name)}  {' '.join(token.scopes)}{documents}\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import secrets
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Final, Literal, cast
 from redis import Redis
 from redis.exceptions import ResponseError
 
+from workers import clock
 from workers.ledger.records import (
     Acceptance,
     Accepted,
@@ -408,7 +408,7 @@ class Ledger:
 
 def new_id() -> str:
     """A job's id: sorts by the time when it was made (to the ms), and cannot be guessed."""
-    return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
+    return f"{clock.now_ms():011x}{secrets.token_hex(8)}"
 
 
 def _transitions() -> list[Path]:

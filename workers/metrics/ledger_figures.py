@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from redis import Redis
 
+from workers.clock import shared_now_ms
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import STAGES
 from workers.pulse import Consumers
@@ -159,5 +160,4 @@ class LedgerFigures:
         return self._documents.states
 
     def _now_s(self) -> float:
-        seconds, microseconds = self.redis.time()
-        return seconds + microseconds / 1e6
+        return shared_now_ms(self.redis) / 1_000
