@@ -16,7 +16,7 @@ from pipeline.stores.nothing import NoStore
 from server.auth import require_document
 from server.describing import Json, job_dict, result_dict, stages_of
 from server.errors import ApiError
-from server.masking import masked_result
+from server.masking import MASK, masked_result, readable_names
 from server.mcp.tool import Call, McpTool
 from server.reading import Closed, read_document_id
 from server.rest.jobs import readable_job
@@ -95,7 +95,18 @@ def check(call: Call, arguments: BaseModel) -> Json:
         call.service.project,
         call.lang,
     )
-    return _told(cast("dict[str, JsonValue]", found))
+    told = _told(cast("dict[str, JsonValue]", found))
+    return _without_names(call, document, given.text, told) if call.token.limited else told
+
+
+def _without_names(call: Call, document: str, text: str, told: Json) -> Json:
+    """A call by path is told with the name of what is called: not to who may not read that, unless the text has it."""
+    known = readable_names(call.service.project(), call.token, document)
+    phases = [
+        phase if (name := phase["calls"]) is None or name in known or str(name) in text else {**phase, "calls": MASK}
+        for phase in cast("list[dict[str, JsonValue]]", told["phases"])
+    ]
+    return {**told, "phases": list(phases)}
 
 
 def compile_document(call: Call, arguments: BaseModel) -> Json:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 import anyio
-import anyio.to_thread
 from pydantic import Field, JsonValue, StringConstraints, ValidationError, model_validator
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -42,9 +44,6 @@ _LISTED: Final = 50
 
 T = TypeVar("T")
 
-_one_plan = anyio.CapacityLimiter(1)
-"""A plan takes a whole core: a second one waits."""
-
 
 class Order(Closed):
     """Either a scope, which is answered with a plan, or the token of a plan, which runs it."""
@@ -75,7 +74,7 @@ def routes(service: Service) -> list[BaseRoute]:
     one = "/v1/recompiles/{id}"
     changes = [Route(f"{one}/{change}", endpoint(service, _changing(change)), methods=["POST"]) for change in _STATES]
     return [
-        Route("/v1/recompiles", endpoint(service, post), methods=["POST"]),
+        Route("/v1/recompiles", endpoint(service, _posting()), methods=["POST"]),
         Route("/v1/recompiles", endpoint(service, list_recompiles), methods=["GET"]),
         Route(one, endpoint(service, get), methods=["GET"]),
         Route(f"{one}/results", endpoint(service, results), methods=["GET"]),
@@ -86,16 +85,22 @@ def routes(service: Service) -> list[BaseRoute]:
 # ------------------------------------------------------------------------------------------------------- running
 
 
-async def post(service: Service, request: Request) -> Response:
-    """200 with a plan; 202 with what runs. Raises ApiError: 409 with another plan, where the old no longer holds."""
-    token = await authorized(service, request, "recompile")
-    order = read_model(Order, read_json(await read_body(request, service.settings.max_body_bytes)))
-    scope = order.scope
-    if scope is not None:
-        plan, plan_token = await _planned(lambda: bulk_of(service).plan(scope, token.may_touch, token.id))
-        return JSONResponse(plan_dict(plan, plan_token))
-    status, body = await _planned(lambda: run_plan(service, token, order.plan_token or ""))
-    return JSONResponse(body, status)
+def _posting() -> Endpoint:
+    # A plan takes a whole core: a second one waits.
+    plans = ThreadPoolExecutor(1, thread_name_prefix="plan")
+
+    async def post(service: Service, request: Request) -> Response:
+        """200 with a plan; 202 with what runs. Raises ApiError: 409 with another plan, if the old no longer holds."""
+        token = await authorized(service, request, "recompile")
+        order = read_model(Order, read_json(await read_body(request, service.settings.max_body_bytes)))
+        scope = order.scope
+        if scope is not None:
+            plan, plan_token = await _planned(plans, lambda: bulk_of(service).plan(scope, token.may_touch, token.id))
+            return JSONResponse(plan_dict(plan, plan_token))
+        status, body = await _planned(plans, lambda: run_plan(service, token, order.plan_token or ""))
+        return JSONResponse(body, status)
+
+    return post
 
 
 def run_plan(service: Service, token: Token, plan_token: str) -> tuple[int, Json]:
@@ -115,11 +120,11 @@ def run_plan(service: Service, token: Token, plan_token: str) -> tuple[int, Json
     return 202, {**recompile_dict(recompile), "url": f"/v1/recompiles/{found.identity}"}
 
 
-async def _planned(work: Callable[[], T]) -> T:
-    """Raises ApiError 503 where it takes too long."""
+async def _planned(plans: Executor, work: Callable[[], T]) -> T:
+    """Raises ApiError 503 where it takes too long. One that has begun keeps its place until it has come to its end."""
     try:
         with anyio.fail_after(_PLAN_S):
-            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=_one_plan)
+            return await asyncio.get_running_loop().run_in_executor(plans, partial(copy_context().run, work))
     except TimeoutError:
         raise unavailable("timeout") from None
 

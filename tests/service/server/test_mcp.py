@@ -256,6 +256,8 @@ def test_what_a_scope_lists(running: Running, scope: str, version: str) -> None:
     assert {tool["name"] for tool in result["tools"]} == {name for name, tool in TOOLS.items() if tool.scope == scope}
     others = [{"name": name, "scope": tool.scope} for name, tool in TOOLS.items() if tool.scope != scope]
     assert result["unavailableTools"] == result["_meta"]["unavailableTools"] == others
+    # No cache may give it to somebody else.
+    assert version == PREVIOUS or (result["cacheScope"], result["ttlMs"]) == ("private", 0)
 
 
 def test_whoever_may_all_misses_nothing(running: Running) -> None:

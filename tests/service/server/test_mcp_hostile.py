@@ -185,6 +185,19 @@ def test_a_called_document_is_named_as_the_text_names_it(running: Running, share
         hidden(called(running, shared, "get_procedure", document_id=document, file=file))
 
 
+def test_a_path_that_was_guessed(running: Running, shared: str) -> None:
+    """Does not bring out what the document there is called; a name that the text says itself is no secret."""
+    content = CALLING.format(name="x", target="../人事/hyouka.md")
+    arguments = {"text": content, "document_id": f"{OURS}guess.md"}
+    (phase,) = called(running, shared, "check_aop", **arguments)["phases"]
+    assert phase["calls"] == "***"
+    (phase,) = called(running, running.token(), "check_aop", **arguments)["phases"]
+    assert phase["calls"] == "秘密評価"
+    named = CALLING.format(name="x", target="秘密評価")
+    (phase,) = called(running, shared, "check_aop", text=named)["phases"]
+    assert phase["calls"] == "秘密評価"
+
+
 def test_documents_out_of_reach(running: Running, shared: str) -> None:
     """The same answer whether there is such a document or not, for every tool; its jobs do not exist."""
     everything = running.token()
