@@ -76,6 +76,21 @@ def test_every_variable_is_a_setting(name: str) -> None:
             assert unknown == set(), which
 
 
+def test_every_setting_has_its_value() -> None:
+    """Whatever a process can be told, some value of the chart says, but for what pod.extraEnv is enough for."""
+    rare = {"tick_ms", "log_format"}
+    said = {
+        variable["name"].removeprefix("AOP_").lower()
+        for name in VALUE_FILES
+        for _, pod in pods(name)
+        for container in pod["containers"]
+        for variable in container.get("env", ())
+        if variable["name"].startswith("AOP_")
+    }
+    assert said | rare == set(Settings.model_fields)
+    assert not said & rare
+
+
 @pytest.mark.parametrize("name", VALUE_FILES)
 def test_settings_accept_every_value(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of our processes starts with what its pod is given."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import boto3
 import pytest
 from pydantic import SecretStr
 from redis import Redis
@@ -13,6 +14,7 @@ from cli.commands.admin_preflight import run
 from workers.archive import Archive
 from workers.connections import open_ledger, open_redis, open_store
 from workers.intake import Intake, open_installation
+from workers.local.seaweedfs import SeaweedFS
 from workers.local.valkey import Valkey
 from workers.preflight import Check, preflight
 from workers.preflight_texts import _TEXTS
@@ -110,6 +112,35 @@ def test_a_store_that_cannot_be_written(service_settings: Settings, tmp_path: Pa
     (tmp_path / "file").write_text("in the way")
     found = list(preflight(_changed(service_settings, store=f"file:{tmp_path / 'file' / 'store'}")))
     assert _keys(found, "problem") == {"store-fails", "skipped"}
+
+
+def test_a_store_in_s3(service_settings: Settings, tmp_path: Path) -> None:
+    """Conditions are tried on the real server, and nothing stays behind; a bucket that is not there is named."""
+    with SeaweedFS(tmp_path / "s3", bound=True) as weed:
+        settings = _changed(
+            service_settings,
+            store="s3://preflight/aop",
+            s3_endpoint=weed.endpoint,
+            s3_region="us-east-1",
+            s3_access_key=SecretStr(weed.access_key),
+            s3_secret_key=SecretStr(weed.secret_key),
+            s3_path_style=True,
+        )
+        missing = list(preflight(settings))
+        assert _keys(missing, "problem") == {"store-fails", "skipped"}
+        boto3.client(
+            "s3",
+            endpoint_url=weed.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=weed.access_key,
+            aws_secret_access_key=weed.secret_key,
+        ).create_bucket(Bucket="preflight")
+        found = list(preflight(settings))
+        assert _keys(found, "problem") == set()
+        assert "store" in _keys(found, "ok")
+        with open_store(settings) as store:
+            assert list(store.pointer_names("")) == []
+        assert all(weed.secret_key not in text for check in (*missing, *found) for text in check.texts.values())
 
 
 def test_a_lost_ledger(service_settings: Settings) -> None:
