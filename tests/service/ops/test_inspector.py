@@ -91,6 +91,9 @@ def test_the_inspector_compiles_and_reads_the_warnings(served: Served) -> None:
     assert {entry["name"] for entry in status["warnings"]} == WARNINGS
     assert all(entry["message"] and entry["line"] for entry in status["warnings"])
     assert "slack で知らせる。" in served.tool("get_procedure", document_id="inspected.md")["text"]
+    again = served.tool("compile_aop", document_id="inspected.md")["job_id"]
+    second: Json = until(lambda: _ended(served.tool("get_compile_status", job_id=again)), WAIT_S, served.dev.logs)
+    assert (second["state"], second["round"], second["warnings"]) == ("succeeded", 1, status["warnings"])
 
 
 def test_the_sdk_compiles_and_reads_the_warnings(served: Served) -> None:
