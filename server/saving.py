@@ -15,6 +15,7 @@ from server.service import Backend, Service
 from workers.ledger.records import Accepted, Action, Message
 from workers.logs import get_logger
 from workers.records import Reference
+from workers.tracing import TRACEPARENT
 
 ACCEPTED: Final = 202
 _RANK_DIGITS: Final = 40
@@ -123,7 +124,4 @@ def once(*parts: str) -> str:
 def trace_of(request: Request) -> str:
     """The W3C traceparent that the request carries, "" where there is none that has the form."""
     value = request.headers.get("traceparent", "")
-    parts = value.split("-")
-    sizes = [len(part) for part in parts]
-    hexadecimal = all(set(part) <= set("0123456789abcdef") for part in parts)
-    return value if sizes == [2, 32, 16, 2] and hexadecimal else ""
+    return value if TRACEPARENT.fullmatch(value) else ""

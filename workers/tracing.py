@@ -34,7 +34,7 @@ EXPORT_TIMEOUT_S: Final = 3
 """Of one request to the collector, which also bounds how long a process that ends waits for it."""
 _DELAY_MS: Final = 1_000
 _PATH: Final = "/v1/traces"
-_TRACEPARENT: Final = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
+TRACEPARENT: Final = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 
 
 class TracingUnavailable(Exception):
@@ -166,7 +166,7 @@ def _context_of(parent: str) -> Context:
     )
 
     empty = Context()
-    found = _TRACEPARENT.fullmatch(parent)
+    found = TRACEPARENT.fullmatch(parent)
     if found is None:
         return empty
     trace, above, flags = (int(part, 16) for part in found.groups())
