@@ -102,8 +102,8 @@ def run_drop(jobs: list[str], lang: Lang) -> int:
 
 def _job_dict(job: Job) -> dict[str, str | int]:
     return {
-        "job": job.id,
-        "document": job.document,
+        "job_id": job.id,
+        "document_id": job.document,
         "sequence": job.sequence,
         "round": job.round,
         "class": job.job_class,

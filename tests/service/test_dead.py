@@ -80,7 +80,7 @@ def test_dead_letters_are_listed_and_shown(
     assert "attempt-failed" in text
     admin_dead.run_list("ja", as_json=True)
     listed = json.loads(capsys.readouterr().out)
-    assert [(entry["job"], entry["stage"], entry["attempts"], entry["total_attempts"]) for entry in listed] == [
+    assert [(entry["job_id"], entry["stage"], entry["attempts"], entry["total_attempts"]) for entry in listed] == [
         (second, "resolve", 3, 4),
         (first, "resolve", 3, 4),
     ]
