@@ -8,13 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
-from tests.chart.rendering import CHART, ROOT, VALUE_FILES, Refused, changed, template, text_of
+from tests.chart.rendering import CHART, ROOT, VALUE_FILES, Refused, changed, template
 
 pytestmark = pytest.mark.chart
 
@@ -223,9 +222,3 @@ def test_the_charts_version_is_the_programs() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'version = "{chart["appVersion"]}"' in project
     assert chart["kubeVersion"].startswith(">=1.28")
-
-
-def test_value_files_are_no_part_of_the_package() -> None:
-    """They are for tests: what is installed has no example secrets' names in it."""
-    assert "ci/" in (CHART / ".helmignore").read_text(encoding="utf-8").split()
-    assert all(Path(CHART / "ci" / f"{name}.yaml").exists() and text_of(name).startswith("#") for name in VALUE_FILES)

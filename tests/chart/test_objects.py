@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
+import tarfile
 from pathlib import Path
 from typing import Final
 
 import pytest
 import yaml
 
-from tests.chart.rendering import CHART, VALUE_FILES, Object, helm, identity, render, rendered, text_of
+from tests.chart.rendering import (
+    CHART,
+    NAMESPACE,
+    RELEASE,
+    VALUE_FILES,
+    Object,
+    helm,
+    identity,
+    render,
+    rendered,
+    text_of,
+)
 
 pytestmark = pytest.mark.chart
 
@@ -172,3 +185,32 @@ def test_bulk_workers_go_down_to_none() -> None:
         for stage in ("parse", "resolve", "generate", "verify")
         for job_class in ("interactive", "bulk")
     }
+
+
+def _notes(name: str) -> str:
+    """What Helm tells who installs. (Helm 3 shows it to who has a cluster only.)"""
+    arguments = ("install", RELEASE, str(CHART), "--namespace", NAMESPACE, "--dry-run=client", "--values", "-")
+    return helm(4, *arguments, given=text_of(name)).split("NOTES:\n", maxsplit=1)[1]
+
+
+def test_notes_say_how_to_go_on() -> None:
+    """The commands in them name objects that exist; a trial is told that it is one."""
+    said = _notes("bundled")
+    names = {identity(found).lower() for found in rendered("bundled")}
+    (deployment,) = re.findall(r"exec deploy/(\S+)", said)
+    assert f"deployment/{deployment}" in names
+    (service,) = re.findall(r"at the service (\S+), port 80\.", said)
+    assert f"service/{service}" in names
+    assert "Bundled for trials, with nothing replicated: Valkey, SeaweedFS." in said
+    assert "trials" not in _notes("minimal")
+
+
+@pytest.mark.parametrize("major", [3, 4])
+def test_what_is_packed(major: int, tmp_path: Path) -> None:
+    """The package has what installs, and no examples."""
+    helm(major, "package", str(CHART), "--destination", str(tmp_path))
+    (packed,) = tmp_path.glob("aop-*.tgz")
+    with tarfile.open(packed) as archive:
+        names = set(archive.getnames())
+    assert {"aop/Chart.yaml", "aop/values.schema.json", "aop/README.md", "aop/files/dashboard.json"} <= names
+    assert not [name for name in names if "/ci/" in name]
