@@ -59,7 +59,9 @@
 -- P:offer            string  token of the plan that the newest catalog offers; expires
 -- P:bulk-inflight    set     the jobs of class bulk that have not ended
 -- P:rate:KEY         string  the time, ms, when the bucket of KEY will be full again; expires then
--- Kept by others: P:catalog, the digest of the current catalog.
+-- Kept by others: P:catalog, the digest of the current catalog, P:catalog-offered, of the one whose plan was offered last,
+-- and P:catalog-offered:DIGEST while a dispatcher makes that offer; P:token:ID, copies of tokens; P:consumers, who takes
+-- messages; P:queue:…, the broker's own keys.
 
 local P = KEYS[1]
 local MAX_EVENTS = 64
