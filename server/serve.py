@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 import socket
-import threading
 from types import FrameType
 from typing import Final
 
@@ -62,7 +60,7 @@ class BoundedProtocol(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends streams before it waits for requests; its start is told to whoever started it in a thread."""
+    """Ends streams before it waits for requests."""
 
     def __init__(self, app: Starlette, settings: Settings) -> None:
         super().__init__(
@@ -116,19 +114,3 @@ def listen(settings: Settings) -> socket.socket:
         listening.close()
         raise OSError(error.errno, error.strerror or str(error), f"{settings.host}:{settings.port}") from error
     return listening
-
-
-def in_thread(server: Server) -> threading.Thread:
-    """Started, and accepting requests when this returns. Raises RuntimeError where it ended before."""
-
-    def serve() -> None:
-        with contextlib.suppress(SystemExit):  # uvicorn's way to say that it could not start
-            server.run()
-
-    thread = threading.Thread(target=serve, name="server", daemon=True)
-    thread.start()
-    while not server.started:
-        thread.join(0.01)
-        if not thread.is_alive():
-            raise RuntimeError("the server ended before it listened; its log says why")
-    return thread

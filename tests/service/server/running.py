@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -16,7 +18,7 @@ import httpx2
 from standardwebhooks.webhooks import Webhook
 
 from server.app import create_app
-from server.serve import Server, in_thread
+from server.serve import Server
 from workers.bulk.duties import Feeder, Offers, recompiles_of
 from workers.catalogs import Sources, publish_catalog
 from workers.context import open_context
@@ -37,6 +39,22 @@ BAD = "# {name}\n\n## フェーズ 1: 集める\n\n(使う道具: sandbocks)\n\n
 
 def text(name: str = "月次", body: str = GOOD) -> str:
     return body.format(name=name)
+
+
+def in_thread(server: Server) -> threading.Thread:
+    """Started, and accepting requests when this returns. Raises RuntimeError where it ended before."""
+
+    def serve() -> None:
+        with contextlib.suppress(SystemExit):  # uvicorn's way to say that it could not start
+            server.run()
+
+    thread = threading.Thread(target=serve, name="server", daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.01)
+        if not thread.is_alive():
+            raise RuntimeError("the server ended before it listened; its log says why")
+    return thread
 
 
 class Running:
