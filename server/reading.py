@@ -14,6 +14,7 @@ from workers.identifiers import InvalidDocumentId, check_document_id
 M = TypeVar("M", bound=BaseModel)
 
 _MOST_FAULTS: Final = 10
+_MOST_PATH: Final = 200
 
 
 class Closed(BaseModel):
@@ -65,11 +66,11 @@ def read_model(kind: type[M], value: object, prefix: str = "") -> M:
 
 
 def path_of(location: tuple[int | str, ...], prefix: str = "") -> str:
-    """`data.object.bucket`, `Records[0].s3`"""
+    """`data.object.bucket`, `Records[0].s3`. Bounded: whoever sends a name of a megabyte does not get it back."""
     path = prefix
     for part in location:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    return path
+    return path if len(path) <= _MOST_PATH else f"{path[:_MOST_PATH]}…"
 
 
 def read_document_id(text: str, path: str) -> str:

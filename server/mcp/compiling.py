@@ -30,7 +30,9 @@ MAX_TEXT: Final = 1024 * 1024
 """Characters that an argument may hold; a document may have `AOP_MAX_DOCUMENT_BYTES`."""
 
 _MOST_SHOWN: Final = 500
-"""Errors, and as many warnings, of one answer."""
+"""Errors, and as many warnings and phases, of one answer."""
+_MOST_STAGES: Final = _MOST_SHOWN + 4
+_OF_PHASES: Final = ("number", "title", "line", "kind", "calls", "tools")
 
 DocumentId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
@@ -128,14 +130,14 @@ def status(call: Call, arguments: BaseModel) -> Json:
     given = cast("StatusArguments", arguments)
     job = readable_job(call.backend, call.service, call.token, given.job_id)
     shown = job_dict(call.service, job)
-    empty: Json = {"status": None, **_listed([]), "phases": [], "stages": []}
+    empty: Json = {"status": None, **_listed([]), "phases": [], "phase_count": 0, "stages": []}
     outcome = call.backend.archive.outcome(job.document, job.sequence) if job.state in ENDED else None
     if outcome is None or outcome.job != job.id:
         return {**shown, **empty}
     found = result_dict(call.backend, call.service, call.token, outcome, call.lang)
     if found is None:
-        return {**shown, **empty, "stages": stages_of(outcome)}
-    return {**shown, **_told(cast("dict[str, JsonValue]", found)), "stages": stages_of(outcome)}
+        return {**shown, **empty, "stages": stages_of(outcome)[:_MOST_STAGES]}
+    return {**shown, **_told(cast("dict[str, JsonValue]", found)), "stages": stages_of(outcome)[:_MOST_STAGES]}
 
 
 def procedure(call: Call, arguments: BaseModel) -> Json:
@@ -164,15 +166,14 @@ def _document(call: Call, identity: str) -> str:
 
 def _told(found: dict[str, JsonValue]) -> Json:
     """O2 in the form that a model asks for: errors and warnings apart, the tools of each phase, no instructions. A text
-    of a megabyte may have more faults than anybody reads: the first ones are shown, all are counted."""
+    of a megabyte may have more of all than anybody reads: the first ones are shown, all are counted."""
     diagnostics = cast("list[dict[str, JsonValue]]", found["diagnostics"])
     phases = cast("list[dict[str, JsonValue]]", found["phases"])
     return {
         "status": found["status"],
         **_listed(diagnostics),
-        "phases": [
-            {key: phase[key] for key in ("number", "title", "line", "kind", "calls", "tools")} for phase in phases
-        ],
+        "phases": [{key: phase[key] for key in _OF_PHASES} for phase in phases[:_MOST_SHOWN]],
+        "phase_count": len(phases),
     }
 
 

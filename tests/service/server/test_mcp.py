@@ -221,6 +221,10 @@ def test_more_faults_than_anybody_reads(run: Callable[..., Running]) -> None:
         assert len(answer["errors"]) == 500
         assert answer["error_count"] >= 6_000
         assert answer["warning_count"] == len(answer["warnings"])
+    phases = "".join(f"## フェーズ {number}: 一\n\n一。\n\n" for number in range(1, 701))
+    status = compiled(large, token, "phases.md", f"# x\n\n{phases}")
+    assert (status["phase_count"], len(status["phases"])) == (700, 500)
+    assert len(status["stages"]) <= 504
 
 
 def test_files_of_a_procedure(running: Running, document: str) -> None:

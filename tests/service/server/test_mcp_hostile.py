@@ -324,6 +324,15 @@ def test_any_arguments(running: Running, tool: str, arguments: dict[str, Any], v
     assert not failed or answer["code"] in ("invalid_input", "not_found", "forbidden"), answer
 
 
+def test_what_is_sent_does_not_come_back(running: Running) -> None:
+    """A name of a hundred kilobytes is cut: an answer is no larger than it need be."""
+    given_ones: list[dict[str, Any]] = [{"x" * 100_000: 1}, {f"x{number}": 1 for number in range(5_000)}]
+    for arguments in given_ones:
+        error = refused(running, running.token(), "compile_aop", **arguments)
+        assert error["code"] == "invalid_input"
+        assert len(json.dumps(error)) < 5_000
+
+
 def test_sizes(run: Callable[..., Running]) -> None:
     """A body over the limit is refused, announced or not; one that is packed as well."""
     small = run(max_body_bytes=2_048, max_document_bytes=1_024)
