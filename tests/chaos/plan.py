@@ -138,7 +138,8 @@ class Blow(NamedTuple):
 
 
 def blows_of(plan: Plan) -> list[Blow]:
-    """In the order in which they come. Redis is wiped in the middle."""
+    """In the order in which they come. Redis is wiped in the middle; before that, while no work has piled up, what is
+    published slowly may be overtaken."""
     chosen = random.Random(f"{plan.seed} blows")
     wanted = [
         *(("worker", stage) for stage in STAGES for _ in range(plan.worker_kills_a_stage)),
@@ -148,6 +149,8 @@ def blows_of(plan: Plan) -> list[Blow]:
         *(("redis", "") for _ in range(plan.redis_restarts)),
         *(("s3", kind) for kind, count in plan.s3 for _ in range(count)),
     ]
-    blows = [Blow(chosen.uniform(0.03, 1) * plan.over_s, what, whom) for what, whom in wanted]
+    blows = [
+        Blow(chosen.uniform(0.03, 0.4 if whom == "overtaken" else 1) * plan.over_s, what, whom) for what, whom in wanted
+    ]
     blows += [Blow(chosen.uniform(0.45, 0.6) * plan.over_s, "wipe") for _ in range(plan.wipes)]
     return sorted(blows)

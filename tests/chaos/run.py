@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -28,6 +29,7 @@ from .senders import Senders
 STALLED_S: Final = 30.0
 """Nothing has moved for so long: more than three times what a lost message or lease takes."""
 _REPORT_S: Final = 10.0
+_NUDGE_S: Final = 0.5
 _SHOWN: Final = 30
 
 
@@ -77,6 +79,8 @@ class _Run:
         self._queues = QueueFaults(installation.redis, PREFIX, wanted, plan.over_s, plan.seed)
         self._begun = time.monotonic()
         self._phases: dict[str, float] = {}
+        self._nudged = 0.0
+        self._drawing = threading.Lock()
 
     def run(self) -> Verdict:
         for message in saves_of(self._plan, self._texts):
@@ -98,7 +102,7 @@ class _Run:
 
     def _overtake(self, digest: str) -> None:
         """A document's pointer is being written, slowly: it is saved again meanwhile."""
-        self._senders.add(self._texts.message(self._observer.by_hash[digest], self._senders.now()))
+        self._save_now(self._observer.by_hash[digest])
 
     def _passed(self) -> float:
         return time.monotonic() - self._begun
@@ -116,6 +120,7 @@ class _Run:
                 self._say(f"{told:4.0f} s: {state}")
             if self._plan.at_fault and self._is_wrong():
                 return []
+            self._nudge()
             if self._over() and "sent" not in self._phases:
                 self._phases["sent"] = self._passed()
             if self._over() and self._rests():
@@ -131,6 +136,18 @@ class _Run:
         proxy = self._installation.proxy
         held = proxy is not None and len(proxy.faults.waiting) > 0
         return not (self._senders.left() or self._blows.left() or held) and self._queues.is_done()
+
+    def _nudge(self) -> None:
+        """All was sent, and some faults found nothing to befall: somebody saves once more."""
+        quiet = not (self._senders.left() or self._blows.left() or self._over())
+        if quiet and self._passed() - self._nudged > _NUDGE_S:
+            self._nudged = self._passed()
+            self._save_now(self._texts.documents[int(self._nudged) % len(self._texts.documents)])
+
+    def _save_now(self, document: str) -> None:
+        with self._drawing:
+            message = self._texts.message(document, self._senders.now())
+        self._senders.add(message)
 
     def _state(self) -> dict[str, object]:
         sent = {"to send": self._senders.left(), "blows": self._blows.left()}

@@ -24,7 +24,7 @@ _PUBLISHED: Final = re.compile(rb"PUT \S*/pointers/published%252F([0-9a-f]{64})"
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding: *chunked", re.IGNORECASE)
 _EXPECT: Final = re.compile(rb"\r\nexpect: *100-continue", re.IGNORECASE)
-_MOST_HELD_S: Final = 18.0
+_MOST_HELD_S: Final = 14.0
 """Less than a client waits for an answer."""
 
 
