@@ -507,6 +507,4 @@ class Histories(RuleBasedStateMachine):
 def test_any_history(redis: Redis) -> None:
     """Counts add up after every step, and every recompile ends."""
     machine = type("Histories", (Histories,), {"client": redis})
-    run_state_machine_as_test(
-        machine, settings=hypothesis_settings(max_examples=20, stateful_step_count=30, deadline=None)
-    )
+    run_state_machine_as_test(machine, settings=hypothesis_settings(deadline=None, stateful_step_count=40))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from starlette.requests import HTTPConnection
@@ -317,7 +317,6 @@ def test_texts_that_are_not_unicode(running: Running) -> None:
     ),
     version=st.sampled_from([CURRENT, PREVIOUS]),
 )
-@settings(max_examples=40)
 def test_any_arguments(running: Running, tool: str, arguments: dict[str, Any], version: str) -> None:
     """An answer, or an error whose code is not `internal`."""
     answer, failed = outcome(running, running.token(), tool, version, **arguments)
