@@ -140,6 +140,7 @@ def record_end(archive: Archive, job: Job) -> bool:
         document=job.document,
         sequence=job.sequence,
         round=job.round,
+        job_class=job.job_class,
         stage=job.stage,
         cause=job.cause,
         at_ms=at,

@@ -157,10 +157,12 @@ def test_a_dead_round_leaves_the_saves_outcome(context: Context) -> None:
     """The save was compiled; only its compile again came to nothing."""
     first = job_of(context)
     ending = publish(context, first)
-    job = replace(first, id="1" * 27, round=1, state="dead", cause="why")
+    job = replace(first, id="1" * 27, round=1, job_class="bulk", state="dead", cause="why")
     assert publishing.record_end(context.archive, job)
     assert context.archive.outcome("a.md", first.sequence) == ending.record
-    assert context.archive.dead(job.id) is not None
+    letter = context.archive.dead(job.id)
+    assert letter is not None
+    assert letter.job_class == "bulk"  # in which it is tried again, even after the ledger was rebuilt
 
 
 def test_diagnostics_are_bounded_and_counted(context: Context) -> None:
