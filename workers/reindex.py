@@ -139,11 +139,13 @@ def accept_again(stored: Stored) -> Accepting:
     answered: dict[str, tuple[Save, Save]] = {}
     for sequence, save in sorted(stored.saves.items()):
         superseded = _is_superseded(stored, sequence)
-        compiled = (sequence in stored.outcomes and not superseded) or _is_published(stored.published, sequence)
+        compiled = _was_compiled(stored, sequence)
         earlier = seen.get(save.source)
         same = save.revision != "" and earlier is not None and earlier.revision == save.revision
         first = answered.get(save.idempotency_key, (None, None))[0] or (earlier if same else None)
-        repeated = first is not None and not _was_outrun(stored, first, save)
+        # Of two that are the same, the second was stored because the first had not been accepted: its process died.
+        known = first is not None and _was_compiled(stored, first.sequence)
+        repeated = known and first is not None and not _was_outrun(stored, first, save)
         late = earlier is not None and save.rank != "" and earlier.rank != "" and save.rank < earlier.rank
         if save.idempotency_key and (save.idempotency_key not in answered or not (repeated or superseded)):
             answered[save.idempotency_key] = (save, first if repeated and first is not None else save)
@@ -155,6 +157,11 @@ def accept_again(stored: Stored) -> Accepting:
         if save.revision and not late and not (same and superseded):
             seen[save.source] = save
     return Accepting(newest, frozenset(passed), seen, answered)
+
+
+def _was_compiled(stored: Stored, sequence: int) -> bool:
+    has_outcome = sequence in stored.outcomes and not _is_superseded(stored, sequence)
+    return has_outcome or _is_published(stored.published, sequence)
 
 
 def _was_outrun(stored: Stored, first: Save, save: Save) -> bool:

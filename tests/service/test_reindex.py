@@ -320,7 +320,8 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.lost)
     @rule(document=documents, rank=ranks)
     def die_before_accepting(self, document: str, rank: int | None) -> None:
-        """The save is in the store, and its sender was told nothing."""
+        """The save is in the store, and its sender was told nothing. Where revisions have an order the sender asks again,
+        as senders do: else nobody could tell, once Redis is lost, that an older revision was accepted."""
         accept = self.ledger.accept
 
         def dies(*args: object, **fields: object) -> Accepted:
@@ -334,6 +335,8 @@ class Histories(RuleBasedStateMachine):
             pass
         finally:
             self.ledger.accept = accept  # type: ignore[method-assign]
+        if rank is not None:
+            self.save(document, rank, retire=False, keyed=False)
 
     @precondition(lambda self: not self.lost)
     @rule()
@@ -456,12 +459,20 @@ class Histories(RuleBasedStateMachine):
         assert (shown.text, shown.action, shown.revision) == (newest.text, newest.action, newest.revision)
 
     def newest(self, document: str) -> Save | None:
-        accepted = [
-            accepted.sequence
-            for wanted, accepted in self.promised
-            if wanted.document == document and accepted.answer == "accepted"
-        ]
-        return self.archive.save(document, max(accepted, default=0))
+        """The last one that is not older, by its source's own order, than one before it: a save that was stored and
+        never promised may have been accepted since, and outrank what came after it."""
+        accepted = sorted(
+            {
+                accepted.sequence: wanted.rank
+                for wanted, accepted in self.promised
+                if wanted.document == document and accepted.answer == "accepted"
+            }.items()
+        )
+        newest, highest = 0, -1
+        for sequence, rank in accepted:
+            if rank is None or rank >= highest:
+                newest, highest = sequence, highest if rank is None else rank
+        return self.archive.save(document, newest)
 
 
 def test_redis_may_be_lost_at_any_moment_of_any_history(valkey: ValkeyServer, redis: Redis) -> None:
