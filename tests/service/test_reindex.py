@@ -320,8 +320,8 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.lost)
     @rule(document=documents, rank=ranks)
     def die_before_accepting(self, document: str, rank: int | None) -> None:
-        """The save is in the store, and its sender was told nothing. Where revisions have an order the sender asks again,
-        as senders do: else nobody could tell, once Redis is lost, that an older revision was accepted."""
+        """The save is in the store, and its sender was told nothing. Where revisions have an order the sender asks
+        again, as senders do: else nobody could tell, once Redis is lost, that an older revision was accepted."""
         accept = self.ledger.accept
 
         def dies(*args: object, **fields: object) -> Accepted:
