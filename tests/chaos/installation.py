@@ -3,7 +3,6 @@ processes with settings that make what was lost come again within seconds."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +15,7 @@ from redis import Redis
 from pipeline.stores.files import FileStore
 from pipeline.stores.protocol import Store
 from pipeline.stores.s3 import S3Settings, S3Store
+from tests.service.workers.installation import settings_of
 from workers.archive import Archive
 from workers.connections import open_ledger
 from workers.intake import open_installation
@@ -23,7 +23,6 @@ from workers.ledger.ledger import Ledger
 from workers.local.seaweedfs import SeaweedFS
 from workers.local.servers import HOST, free_ports
 from workers.local.valkey import Valkey
-from workers.settings import Settings
 from workers.tokens import Tokens
 
 from .processes import Processes, until
@@ -52,18 +51,6 @@ SETTINGS: Final = {
     "AOP_RATE_BURST": "1000000",
     "AOP_WEBHOOK_SECRETS": WEBHOOK_SECRET,
 }
-
-
-def settings_of(environment: Mapping[str, str]) -> Settings:
-    """What a process reads from that environment."""
-    before = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("AOP_")}
-    os.environ.update(environment)
-    try:
-        return Settings()
-    finally:
-        for name in environment:
-            os.environ.pop(name, None)
-        os.environ.update(before)
 
 
 class Installation:

@@ -9,16 +9,15 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
-from workers.local.servers import HOST, ServerNotStarted, die_with_parent, free_ports, kill_group, stop_group
+from workers.local.servers import HOST, LocalServer, ServerNotStarted, die_with_parent, free_ports
 
 _START_S: Final = 60.0
 
 
-class SeaweedFS:
+class SeaweedFS(LocalServer):
     """`folder`: where it keeps its data, configuration and log. `bound`: it ends with the thread that starts it, also
     when that is killed.
 
@@ -29,7 +28,6 @@ class SeaweedFS:
     def __init__(self, folder: Path, *, bound: bool = False) -> None:
         self._folder = folder
         self._bound = bound
-        self._process: subprocess.Popen[bytes] | None = None
         self.access_key = secrets.token_hex(8)
         self.secret_key = secrets.token_hex(16)
         self.port = 0
@@ -60,30 +58,7 @@ class SeaweedFS:
                 preexec_fn=die_with_parent if self._bound else None,  # noqa: PLW1509 - one system call
                 env={"PATH": os.environ.get("PATH", ""), "HOME": str(self._folder), "TMPDIR": str(self._folder)},
             )
-        end = time.monotonic() + _START_S
-        while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > end:
-                self.stop()
-                tail = log.read_text(errors="replace")[-2000:]
-                raise ServerNotStarted(f"SeaweedFS did not start; the end of its log {log}:\n{tail}")
-            time.sleep(0.1)
-
-    @property
-    def has_ended(self) -> bool:
-        """By itself: it was started, and nobody stopped it."""
-        return self._process is not None and self._process.poll() is not None
-
-    def stop(self) -> None:
-        """The data stays. The second time nothing."""
-        process, self._process = self._process, None
-        if process is not None:
-            stop_group(process)
-
-    def kill(self) -> None:
-        """As a crash would."""
-        process, self._process = self._process, None
-        if process is not None:
-            kill_group(process)
+        self._wait_for_answer("SeaweedFS", log, _START_S, look_s=0.1)
 
     def _arguments(self, configuration: Path) -> list[str]:
         # Every port is set: the defaults would meet those of another server on this machine.
@@ -133,13 +108,6 @@ class SeaweedFS:
                 return b" 403 " in connection.recv(64)
         except OSError:
             return False
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
 
 
 def _program() -> str:

@@ -8,7 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import Final
+import time
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Final, Self
 
 HOST: Final = "127.0.0.1"
 _PR_SET_PDEATHSIG: Final = 1
@@ -65,3 +68,54 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     """As a crash would."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(timeout=10)
+
+
+class LocalServer(ABC):
+    """One process with its children. Whoever starts it sets `_process`, and waits with `_wait_for_answer`."""
+
+    _process: subprocess.Popen[bytes] | None = None
+
+    @abstractmethod
+    def start(self) -> None:
+        """Raises ServerNotStarted."""
+
+    @abstractmethod
+    def _answers(self) -> bool: ...
+
+    def _wait_for_answer(self, name: str, log: Path, limit_s: float, look_s: float) -> None:
+        """Raises ServerNotStarted."""
+        end = time.monotonic() + limit_s
+        while not self._answers():
+            if self._process is None or self._process.poll() is not None or time.monotonic() > end:
+                self.stop()
+                tail = log.read_text(errors="replace")[-2000:] if log.exists() else ""
+                raise ServerNotStarted(f"{name} did not start; the end of its log {log}:\n{tail}")
+            time.sleep(look_s)
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """By itself: it was started, and nobody stopped it."""
+        return self._process is not None and self._process.poll() is not None
+
+    def stop(self) -> None:
+        """The data stays. The second time nothing."""
+        process, self._process = self._process, None
+        if process is not None:
+            stop_group(process)
+
+    def kill(self) -> None:
+        """As a crash would."""
+        process, self._process = self._process, None
+        if process is not None:
+            kill_group(process)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

