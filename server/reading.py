@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, TypeVar
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError, model_validator
 from pydantic_core import from_json
 from starlette.requests import Request
 
-from server.errors import ApiError, BadDocumentId
+from server.errors import BadDocumentId
+from server.faults import MOST_FAULTS, Fault, Malformed, faults_of, fields_of, json_fault, pointer
 from workers.identifiers import InvalidDocumentId, check_document_id
 
 M = TypeVar("M", bound=BaseModel)
 
-_MOST_FAULTS: Final = 10
-_MOST_PATH: Final = 200
+
+def few_unknown(kind: type[BaseModel]) -> Callable[[object], object]:
+    """Leaves of a value for the closed `kind` no more fields that it does not know than are told: each is a fault, and
+    a body has room for a million."""
+
+    def kept(value: object) -> object:
+        if not isinstance(value, dict) or len(value) <= len(fields := fields_of(kind)) + MOST_FAULTS:
+            return value
+        known = {name: value[name] for name in fields if name in value}
+        return known | dict(islice(((name, value[name]) for name in value if name not in fields), MOST_FAULTS))
+
+    return kept
 
 
 class Closed(BaseModel):
     """What is ours: a field that we do not know is a mistake of who sent it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_unknown(cls, value: object) -> object:
+        return few_unknown(cls)(value)
 
 
 class Open(BaseModel):
@@ -38,39 +57,20 @@ Revision = Annotated[str, BeforeValidator(_number_as_text), StringConstraints(mi
 
 
 def read_json(data: bytes) -> object:
-    """Raises ApiError 400."""
+    """Raises Malformed."""
     try:
         value: object = from_json(data, allow_inf_nan=False)
     except ValueError as error:
-        # The parser's words hold a place, never a part of the text.
-        raise ApiError("invalid_input", "not-json", details={"path": ""}, detail=str(error)) from None
+        raise Malformed(json_fault(data, error)) from None
     return value
 
 
-def read_model(kind: type[M], value: object, prefix: str = "") -> M:
-    """`prefix`: where `value` stands in the body. Raises ApiError 400."""
+def read_model(kind: type[M], value: object, at: str = "") -> M:
+    """`at`: where `value` stands in the body, as a JSON pointer. Raises Malformed."""
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False, include_input=False)[:_MOST_FAULTS]
-        shown: list[dict[str, JsonValue]] = [
-            {"path": path_of(fault["loc"], prefix), "problem": fault["msg"]} for fault in faults
-        ]
-        raise ApiError(
-            "invalid_input",
-            "field",
-            details={"path": shown[0]["path"], "faults": list(shown)},
-            path=path_of(faults[0]["loc"], prefix) or "body",
-            detail=faults[0]["msg"],
-        ) from None
-
-
-def path_of(location: tuple[int | str, ...], prefix: str = "") -> str:
-    """`data.object.bucket`, `Records[0].s3`. Bounded: whoever sends a name of a megabyte does not get it back."""
-    path = prefix
-    for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    return path if len(path) <= _MOST_PATH else f"{path[:_MOST_PATH]}…"
+        raise Malformed(*faults_of(error, kind, value, at)) from None
 
 
 def read_document_id(text: str, path: str) -> str:
@@ -82,12 +82,14 @@ def read_document_id(text: str, path: str) -> str:
 
 
 def read_query(kind: type[M], request: Request) -> M:
-    """Each parameter once. Raises ApiError 400."""
-    pairs = request.query_params.multi_items()
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ApiError(
-                "invalid_input", "field", details={"path": f"query.{name}"}, path=f"query.{name}", detail="twice"
-            )
-    return read_model(kind, dict(pairs), "query")
+    """Each parameter once. Raises Malformed."""
+    given: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name in given:
+            raise Malformed(Fault(f"query.{pointer((name,))[1:]}", "more than once"))
+        given[name] = value
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        faults = faults_of(error, kind, given)
+        raise Malformed(*(replace(fault, path=f"query.{fault.path[1:]}") for fault in faults)) from None

@@ -9,7 +9,6 @@ from pipeline.diagnostics.visible import visible
 
 _TEXTS: Final[dict[str, tuple[str, str]]] = {
     # ------------------------------------------------------------------------------------------------ requests
-    "not-json": ("本文が JSON ではありません（{detail}）。", "the body is no JSON ({detail})"),
     "field": ("{path}: {detail}", "{path}: {detail}"),
     "too-large": ("本文が大きすぎます。{limit} バイトまでです。", "the body is too large: at most {limit} bytes"),
     "document-too-large": (
@@ -121,6 +120,11 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "{path}: 許可されたリポジトリではありません（AOP_GITHUB_REPOSITORIES）。",
         "{path}: not one of the allowed repositories (AOP_GITHUB_REPOSITORIES)",
     ),
+    # ------------------------------------------------------------------------------------------ nothing to do
+    "other-branch": ("既定のブランチではありません。", "it is not the default branch"),
+    "other-event": ("push のイベントではありません。", "it is no push"),
+    "test-event": ("試しの通知です。", "it is a test"),
+    "other-change": ("新しくも、消えてもいないオブジェクトです。", "the object is neither new nor gone"),
     # ------------------------------------------------------------------------------------------ what there is
     "no-document": ("その文書はありません。", "there is no such document"),
     "no-job": (

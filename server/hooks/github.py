@@ -7,8 +7,7 @@ for GitHub.
 from __future__ import annotations
 
 import hashlib
-import re
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 from starlette.requests import Request
@@ -26,7 +25,6 @@ from workers.globs import matches_any
 from workers.records import GithubReference
 from workers.settings import Settings
 
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 Paths = Annotated[list[Path], Field(max_length=20_000, default_factory=list)]
 
@@ -47,7 +45,7 @@ class Commit(Open):
 
 class Push(Open):
     ref: Annotated[str, StringConstraints(max_length=1_024)]
-    after: Annotated[str, StringConstraints(min_length=40, max_length=64)]
+    after: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
     deleted: bool = False
     repository: Repository
     commits: Annotated[list[Commit], Field(max_length=5_000, default_factory=list)]
@@ -65,7 +63,7 @@ async def github_push(service: Service, request: Request) -> Response:
         notification = read_push(read_json(body), hashlib.sha256(body).hexdigest(), settings)
     else:
         notification = Notification()
-        notification.ignore("", f"event {event[:100]}")
+        notification.ignore("header.X-GitHub-Event", "other-event")
     return await accept_all(service, notification, trace_of(request), language_of(request))
 
 
@@ -75,13 +73,11 @@ def read_push(value: object, digest: str, settings: Settings) -> Notification:
     found = Notification()
     name = push.repository.full_name
     if name.casefold() not in {allowed.casefold() for allowed in settings.github_repositories}:
-        path = "repository.full_name"
+        path = "/repository/full_name"
         raise ApiError("forbidden", "repository", details={"path": path}, path=path)
     if push.deleted or push.ref != f"refs/heads/{push.repository.default_branch}":
-        found.ignore("ref", "not the default branch")
+        found.ignore("/ref", "other-branch")
         return found
-    if _COMMIT.fullmatch(push.after) is None:
-        raise ApiError("invalid_input", "field", details={"path": "after"}, path="after", detail="no commit")
     for path, (change, place) in changes(push.commits).items():
         if not matches_any(settings.github_paths, path):
             continue
@@ -105,7 +101,7 @@ def changes(commits: list[Commit]) -> dict[str, tuple[Change, str]]:
         for kind, paths in (("removed", commit.removed), ("added", commit.added), ("modified", commit.modified)):
             for place, path in enumerate(paths):
                 change: Change = "removed" if kind == "removed" else "saved"
-                found[path] = (change, f"commits[{index}].{kind}[{place}]")
+                found[path] = (change, f"/commits/{index}/{kind}/{place}")
     return found
 
 

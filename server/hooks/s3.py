@@ -67,16 +67,16 @@ def read_notification(value: object, token: Token, settings: Settings) -> Notifi
     """Raises ApiError 400 where it is none at all."""
     found = Notification()
     if isinstance(value, dict) and value.get("Event") == _TEST_EVENT:
-        found.ignore("Event", "test")
+        found.ignore("/Event", "test-event")
         return found
     for index, record in enumerate(read_model(Records, value).Records):
         try:
-            wanted = _wanted(record, f"Records[{index}]", token, settings)
+            wanted = _wanted(record, f"/Records/{index}", token, settings)
         except ApiError as error:
-            found.refuse(f"Records[{index}]", error)
+            found.refuse(f"/Records/{index}", error)
             continue
         if wanted is None:
-            found.ignore(f"Records[{index}].eventName", "the object is neither new nor gone")
+            found.ignore(f"/Records/{index}/eventName", "other-change")
         else:
             found.wanted.append(wanted)
     return found
@@ -88,9 +88,9 @@ def _wanted(record: Record, path: str, token: Token, settings: Settings) -> Want
     if kind not in ("ObjectCreated", "ObjectRemoved"):
         return None
     bucket, entity = record.s3.bucket.name, record.s3.object
-    require_bucket(bucket, f"{path}.s3.bucket.name", settings)
+    require_bucket(bucket, f"{path}/s3/bucket/name", settings)
     key = unquote_plus(entity.key)
-    document = read_document_id(key, f"{path}.s3.object.key")
+    document = read_document_id(key, f"{path}/s3/object/key")
     require_document(token, document)
     rank = _rank(entity.sequencer)
     version = "" if entity.versionId == "null" else entity.versionId

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 import anyio
 from pydantic import JsonValue
@@ -13,6 +14,10 @@ from pipeline.diagnostics.lang import Lang
 from server.errors import ApiError
 from server.saving import ACCEPTED, Wanted, accept
 from server.service import Service
+from server.texts import say
+
+Reason: TypeAlias = Literal["other-branch", "other-event", "test-event", "other-change"]
+"""Why there is nothing to do: of `server.texts`."""
 
 
 @dataclass(slots=True)
@@ -21,12 +26,12 @@ class Notification:
 
     wanted: list[Wanted] = field(default_factory=list)
     refused: list[tuple[str, ApiError]] = field(default_factory=list)
-    ignored: list[tuple[str, str]] = field(default_factory=list)
+    ignored: list[tuple[str, Reason]] = field(default_factory=list)
 
     def refuse(self, path: str, error: ApiError) -> None:
         self.refused.append((path, error))
 
-    def ignore(self, path: str, reason: str) -> None:
+    def ignore(self, path: str, reason: Reason) -> None:
         self.ignored.append((path, reason))
 
 
@@ -56,6 +61,8 @@ async def accept_all(service: Service, notification: Notification, trace: str, l
     body: dict[str, JsonValue] = {
         "saves": [save for several in saves.values() for save in several],
         "refused": [{"path": path, **error.body(lang)} for path, error in notification.refused],
-        "ignored": [{"path": path, "reason": reason} for path, reason in notification.ignored],
+        "ignored": [
+            {"path": path, "reason": reason, "message": say(reason, lang)} for path, reason in notification.ignored
+        ],
     }
     return JSONResponse(body, ACCEPTED)

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from server.errors import ApiError
+from server.faults import exactly_one
 from server.hooks.signatures import require_secrets, signed_by_standard
 from server.limits import address_of, read_body, take
 from server.reading import Closed, Open, Revision, read_document_id, read_json, read_model
@@ -54,7 +55,7 @@ class SavedData(Closed):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.content is None) == (self.place is None):
-            raise ValueError("give either content or object")
+            raise exactly_one("content", "object")
         return self
 
 
@@ -86,8 +87,8 @@ def read_event(value: object, identity: str, settings: Settings) -> Wanted:
 def _wanted(kind: Type, data: dict[str, object], source: str, identity: str, settings: Settings) -> Wanted:
     key = once("webhook", identity)
     if kind == "document.deleted":
-        gone = read_model(DeletedData, data, "data")
-        document = read_document_id(gone.document_id, "data.document_id")
+        gone = read_model(DeletedData, data, "/data")
+        document = read_document_id(gone.document_id, "/data/document_id")
         return Wanted(
             document=document,
             action="retire",
@@ -96,9 +97,9 @@ def _wanted(kind: Type, data: dict[str, object], source: str, identity: str, set
             rank=numbered(gone.revision),
             key=key,
         )
-    saved = read_model(SavedData, data, "data")
+    saved = read_model(SavedData, data, "/data")
     return Wanted(
-        document=read_document_id(saved.document_id, "data.document_id"),
+        document=read_document_id(saved.document_id, "/data/document_id"),
         data=None if saved.content is None else saved.content.encode(),
         reference=None if saved.place is None else _reference(saved.place, settings),
         source=source,
@@ -109,7 +110,7 @@ def _wanted(kind: Type, data: dict[str, object], source: str, identity: str, set
 
 
 def _reference(place: ObjectPlace, settings: Settings) -> S3Reference:
-    require_bucket(place.bucket, "data.object.bucket", settings)
+    require_bucket(place.bucket, "/data/object/bucket", settings)
     return S3Reference(bucket=place.bucket, key=place.key, version_id=place.version_id)
 
 

@@ -16,6 +16,7 @@ from pipeline.stores.nothing import NoStore
 from server.auth import require_document
 from server.describing import Json, job_dict, result_dict, stages_of
 from server.errors import ApiError
+from server.faults import at_least_one
 from server.masking import MASK, masked_result, readable_names
 from server.mcp.tool import Call, McpTool
 from server.reading import Closed, read_document_id
@@ -62,7 +63,7 @@ class CompileArguments(Closed):
     @model_validator(mode="after")
     def _something(self) -> CompileArguments:
         if self.document_id is None and self.text is None:
-            raise ValueError("give document_id, text, or both")
+            raise at_least_one("document_id", "text")
         return self
 
 
@@ -84,7 +85,7 @@ class ProcedureArguments(Closed):
 def check(call: Call, arguments: BaseModel) -> Json:
     given = cast("CheckArguments", arguments)
     document = _document(call, given.document_id) if given.document_id is not None else "document.md"
-    data = given.text.encode("utf-8", "surrogatepass")
+    data = given.text.encode()
     _, catalog = call.service.catalog()
     options = Options(reuse="never", max_bytes=call.service.settings.max_document_bytes, check=True)
     compiler = Compiler(catalog, NoStore(), default_registry().find(), options)
@@ -114,14 +115,14 @@ def _without_names(call: Call, document: str, text: str, told: Json) -> Json:
 def compile_document(call: Call, arguments: BaseModel) -> Json:
     given = cast("CompileArguments", arguments)
     if given.document_id is None:
-        digest = hashlib.sha256((given.text or "").encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256((given.text or "").encode()).hexdigest()
         document = _document(call, f"mcp/{digest[:16]}.md")
     else:
         document = _document(call, given.document_id)
     key = "" if given.idempotency_key is None else once("mcp", call.token.id, document, given.idempotency_key)
     if given.text is None:
         return compile_again(call.backend, call.service, document, call.trace, key)
-    data = given.text.encode("utf-8", "surrogatepass")
+    data = given.text.encode()
     wanted = Wanted(document=document, data=data, source=f"token:{call.token.id}", key=key)
     return accept(call.backend, call.service, wanted, call.trace)
 
@@ -159,7 +160,7 @@ def procedure(call: Call, arguments: BaseModel) -> Json:
 
 def _document(call: Call, identity: str) -> str:
     """Raises ApiError 400, 403."""
-    document = read_document_id(identity, "document_id")
+    document = read_document_id(identity, "/document_id")
     require_document(call.token, document)
     return document
 

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import json
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pipeline.diagnostics.lang import Lang
 from server.auth import authenticated
 from server.errors import ApiError, as_api_error, response_of
+from server.faults import Malformed
 from server.language import language_of
 from server.limits import read_body
 from server.mcp.pages import Pages
+from server.reading import Open, read_json, read_model
 from server.service import Service
 from workers.tokens import Token
 
 UNAVAILABLE: Final = "unavailableTools"
 _TOKEN: Final = "aop.token"  # noqa: S105 - where a request keeps who asks
+
+
+_PARSE_ERROR: Final = -32700
+_INVALID_REQUEST: Final = -32600
+
+
+class Envelope(Open):
+    """A request or notification of JSON-RPC, as far as all methods are alike."""
+
+    jsonrpc: Literal["2.0"]
+    id: int | str | None = None
+    method: str
+    params: dict[str, object] | None = None
 
 
 def token_of(scope: Scope) -> Token:
@@ -50,7 +67,24 @@ class Gate:
                 raise
             await response_of(found, language_of(request))(scope, receive, send)
             return
+        refusal = refused(body, language_of(request))
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
         await self._app(scope, _replayed(body, receive), _Completing(send))
+
+
+def refused(body: bytes, lang: Lang) -> JSONResponse | None:
+    """The answer to what is no message of JSON-RPC: the SDK's own would repeat parts of it. None: it is one."""
+    code = _PARSE_ERROR
+    try:
+        value = read_json(body)
+        code = _INVALID_REQUEST
+        read_model(Envelope, value)
+    except Malformed as fault:
+        error = {"code": code, "message": fault.message(lang), "data": fault.body(lang)}
+        return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, fault.status, {"content-language": lang})
+    return None
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -13,6 +13,7 @@ from server.auth import authorized, require_document
 from server.describing import Json, document_dict, save_dict
 from server.endpoints import endpoint
 from server.errors import ApiError
+from server.faults import Fault, Malformed
 from server.limits import read_body, too_large
 from server.reading import Closed, Revision, read_query
 from server.rest.history import diff, history
@@ -75,11 +76,10 @@ def _source(named: str | None, token: Token) -> str:
 
 
 def _key(request: Request, token: Token, document: str) -> str:
-    """Of this token and document: nobody learns another's job by guessing a key. Raises ApiError 400."""
+    """Of this token and document: nobody learns another's job by guessing a key. Raises Malformed."""
     given = request.headers.get("idempotency-key", "")
     if len(given) > MAX_KEY:
-        path = "header.Idempotency-Key"
-        raise ApiError("invalid_input", "field", details={"path": path}, path=path, detail=f"over {MAX_KEY} characters")
+        raise Malformed(Fault("header.Idempotency-Key", "too long", {"limit": MAX_KEY}))
     return once("api", request.method, token.id, document, given) if given else ""
 
 

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from server.auth import token_text
 from server.describing import dumps
 from server.errors import ApiError, as_api_error
+from server.faults import Fault, Malformed
 from server.reading import Closed, read_query
 from server.service import Backend, Service
 from server.watch import Waiter
@@ -52,8 +53,7 @@ async def job_events(service: Service, request: Request, token: Token, job: Job)
     query = read_query(EventsQuery, request)
     after = request.headers.get("last-event-id", "") or query.after or _BEGINNING
     if _ID.fullmatch(after) is None:
-        path = "header.Last-Event-ID"
-        raise ApiError("invalid_input", "field", details={"path": path}, path=path, detail="MS-N")
+        raise Malformed(Fault("header.Last-Event-ID", "wrong form", {"expected": f"^{_ID.pattern}$"}))
     if job.state in ENDED and not await service.run(_events, job.id, after):
         return Response(status_code=204)
     if request.method == "HEAD":

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from starlette.requests import Request
 
-from server.errors import ApiError
+from server.faults import Fault, Malformed
 from server.reading import read_document_id
 
 PREFIX: Final = "/v1/documents/"
@@ -39,8 +39,6 @@ def place_of(request: Request, *, views: bool) -> Place:
 def _document(path: str) -> str:
     try:
         text = unquote(path, errors="strict")
-    except UnicodeDecodeError:
-        raise ApiError(
-            "invalid_input", "field", details={"path": "document_id"}, path="document_id", detail="no UTF-8"
-        ) from None
+    except UnicodeDecodeError as error:
+        raise Malformed(Fault("document_id", "not UTF-8", {"offset": error.start + 1})) from None
     return read_document_id(text, "document_id")

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 import anyio
-from pydantic import Field, JsonValue, StringConstraints, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, ValidationError, model_validator
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -23,8 +23,9 @@ from server.auth import authorized
 from server.describing import Json
 from server.endpoints import Endpoint, endpoint
 from server.errors import ApiError, unavailable
+from server.faults import exactly_one
 from server.limits import read_body
-from server.reading import Closed, read_json, read_model, read_query
+from server.reading import Closed, few_unknown, read_json, read_model, read_query
 from server.service import Backend, Service
 from workers.audit import Audit
 from workers.bulk.plan import Plan, Planner
@@ -48,13 +49,13 @@ T = TypeVar("T")
 class Order(Closed):
     """Either a scope, which is answered with a plan, or the token of a plan, which runs it."""
 
-    scope: Annotated[Scope | None, Field(strict=False)] = None
+    scope: Annotated[Scope | None, Field(strict=False), BeforeValidator(few_unknown(Scope))] = None
     plan_token: Annotated[str, StringConstraints(min_length=16, max_length=64)] | None = None
 
     @model_validator(mode="after")
     def _either(self) -> Order:
         if (self.scope is None) is (self.plan_token is None):
-            raise ValueError("send either scope or plan_token")
+            raise exactly_one("scope", "plan_token")
         return self
 
 

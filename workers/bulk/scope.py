@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 MAX_IDS = 10_000
 
@@ -28,7 +29,9 @@ class Scope(BaseModel):
     def _one(self) -> Scope:
         given = [name for name in type(self).model_fields if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"say exactly one of all, stale, using, prefix, ids; given: {', '.join(given) or 'none'}")
+            # In the form that the server says in the language of who asks (`server.faults.exactly_one`).
+            fields = tuple(type(self).model_fields)
+            raise PydanticCustomError("exactly_one", "send exactly one of the fields", {"fields": fields})
         return self
 
     @cached_property

@@ -11,6 +11,8 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from starlette.routing import Route
 
 from server.errors import STATUS
+from server.faults import Problem
+from server.hooks.several import Reason
 from server.mcp.app import TOOLS
 from server.rest.places import VIEWS
 from workers.ledger.records import DocumentState, State
@@ -34,6 +36,7 @@ def test_all_words_are_explained(lang: str) -> None:
     }
     codes = set(STATUS) - {"confirmation_required"}  # of MCP only
     words = {*SCOPES, *codes, *get_args(Refusal), *get_args(State), *get_args(DocumentState), *emitted, *VIEWS}
+    words |= {*get_args(Problem), *get_args(Reason)}
     assert {word for word in words if word not in page} == set()
 
 

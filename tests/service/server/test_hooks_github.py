@@ -104,7 +104,7 @@ def test_what_is_not_for_us(running: Running, document: str) -> None:
     change = commit(added=[f"docs/{document}.md"])
     strange = push(change)
     strange["repository"]["full_name"] = "acme/other"
-    assert problem(send(running, strange)) == (403, "forbidden", {"path": "repository.full_name"})
+    assert problem(send(running, strange)) == (403, "forbidden", {"path": "/repository/full_name"})
     for value, event in (
         ({**push(change), "ref": "refs/heads/feature"}, "push"),
         ({**push(change), "deleted": True}, "push"),
@@ -118,17 +118,17 @@ def test_paths_that_are_no_ids(running: Running, document: str) -> None:
     """They are told beside the others."""
     answer = send(running, push(commit(added=[f"docs/{document} 1.md", f"docs/{document}.md"]))).json()
     assert [one["document_id"] for one in answer["saves"]] == [f"{ROOT}/docs/{document}.md"]
-    assert [one["path"] for one in answer["refused"]] == ["commits[0].added[0]"]
+    assert [one["path"] for one in answer["refused"]] == ["/commits/0/added/0"]
 
 
 @pytest.mark.parametrize(
     ("spoil", "path"),
     [
-        (lambda value: value.pop("after"), "after"),
-        (lambda value: value.update(after="x" * 40), "after"),
-        (lambda value: value["repository"].update(full_name="../x"), "repository.full_name"),
-        (lambda value: value["commits"][0].update(added="x"), "commits[0].added"),
-        (lambda value: value["commits"][0].update(added=[1]), "commits[0].added[0]"),
+        (lambda value: value.pop("after"), "/after"),
+        (lambda value: value.update(after="x" * 40), "/after"),
+        (lambda value: value["repository"].update(full_name="../x"), "/repository/full_name"),
+        (lambda value: value["commits"][0].update(added="x"), "/commits/0/added"),
+        (lambda value: value["commits"][0].update(added=[1]), "/commits/0/added/0"),
     ],
 )
 def test_malformed_pushes(running: Running, spoil: Callable[[Any], object], path: str) -> None:

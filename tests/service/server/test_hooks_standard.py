@@ -145,7 +145,7 @@ def test_cloud_events(running: Running, document: str) -> None:
     }
     assert save_of(running, send(running, event)).source == "cloudevents:/wiki/7"
     event["specversion"] = "2.0"
-    assert problem(send(running, event))[2]["path"] == "specversion"
+    assert problem(send(running, event))[2]["path"] == "/specversion"
 
 
 def test_a_deleted_document_is_retired(running: Running, document: str) -> None:
@@ -163,27 +163,27 @@ def test_objects(running: Running, document: str) -> None:
     reference = save_of(running, send(running, event)).reference
     assert reference == S3Reference(bucket=BUCKET, key="a b.md", version_id="v1")
     event["data"]["object"]["bucket"] = "secrets"
-    assert problem(send(running, event)) == (403, "forbidden", {"path": "data.object.bucket"})
+    assert problem(send(running, event)) == (403, "forbidden", {"path": "/data/object/bucket"})
 
 
 @pytest.mark.parametrize(
     ("spoil", "path"),
     [
-        (lambda event: event.pop("data"), "data"),
-        (lambda event: event.update(type="document.moved"), "type"),
-        (lambda event: event.update(extra=1), "extra"),
-        (lambda event: event["data"].pop("document_id"), "data.document_id"),
-        (lambda event: event["data"].update(document_id=7), "data.document_id"),
-        (lambda event: event["data"].update(document_id="a/../b"), "data.document_id"),
-        (lambda event: event["data"].pop("revision"), "data.revision"),
-        (lambda event: event["data"].update(revision=""), "data.revision"),
-        (lambda event: event["data"].update(revision=-1), "data.revision"),
-        (lambda event: event["data"].update(revision=True), "data.revision"),
-        (lambda event: event["data"].update(revision="x" * 201), "data.revision"),
-        (lambda event: event["data"].pop("content"), "data"),
-        (lambda event: event["data"].update(object={"bucket": BUCKET, "key": "k", "version_id": "v"}), "data"),
-        (lambda event: event["data"].update(object={"bucket": BUCKET, "key": "k"}), "data.object.version_id"),
-        (lambda event: event["data"].update(conten="x"), "data.conten"),
+        (lambda event: event.pop("data"), "/data"),
+        (lambda event: event.update(type="document.moved"), "/type"),
+        (lambda event: event.update(extra=1), "/extra"),
+        (lambda event: event["data"].pop("document_id"), "/data/document_id"),
+        (lambda event: event["data"].update(document_id=7), "/data/document_id"),
+        (lambda event: event["data"].update(document_id="a/../b"), "/data/document_id"),
+        (lambda event: event["data"].pop("revision"), "/data/revision"),
+        (lambda event: event["data"].update(revision=""), "/data/revision"),
+        (lambda event: event["data"].update(revision=-1), "/data/revision"),
+        (lambda event: event["data"].update(revision=True), "/data/revision"),
+        (lambda event: event["data"].update(revision="x" * 201), "/data/revision"),
+        (lambda event: event["data"].pop("content"), "/data"),
+        (lambda event: event["data"].update(object={"bucket": BUCKET, "key": "k", "version_id": "v"}), "/data"),
+        (lambda event: event["data"].update(object={"bucket": BUCKET, "key": "k"}), "/data/object/version_id"),
+        (lambda event: event["data"].update(conten="x"), "/data/conten"),
     ],
 )
 def test_malformed_events(running: Running, document: str, spoil: Callable[[Any], object], path: str) -> None:

@@ -293,24 +293,24 @@ def test_errors_let_a_model_correct_itself(running: Running, document: str) -> N
     unknown = refused(running, token, "compile_app")
     assert (unknown["code"], set(unknown["details"]["tools"])) == ("not_found", set(TOOLS))
     misspelt = refused(running, token, "compile_aop", document_id=document, txt="# x")
-    assert (misspelt["code"], misspelt["details"]["path"]) == ("invalid_input", "txt")
+    assert (misspelt["code"], misspelt["details"]["path"]) == ("invalid_input", "/txt")
     missing = refused(running, token, "check_aop")
-    assert (missing["code"], missing["details"]["path"]) == ("invalid_input", "text")
+    assert (missing["code"], missing["details"]["path"]) == ("invalid_input", "/text")
     empty = refused(running, token, "compile_aop")
     assert empty["code"] == "invalid_input"
     assert "document_id, text" in empty["message"]
     number = refused(running, token, "check_aop", text=1)
-    assert (number["code"], number["details"]["faults"][0]["path"]) == ("invalid_input", "text")
+    assert (number["code"], number["details"]["faults"][0]["path"]) == ("invalid_input", "/text")
     outside = refused(running, token, "compile_aop", document_id="../secret.md", text="# x")
-    assert (outside["code"], outside["details"]["path"]) == ("invalid_input", "document_id")
+    assert (outside["code"], outside["details"]["path"]) == ("invalid_input", "/document_id")
     nobody = refused(running, token, "get_compile_status", job_id="0" * 27)
     assert nobody["code"] == "not_found"
     malformed = refused(running, token, "get_compile_status", job_id="x")
-    assert (malformed["code"], malformed["details"]["path"]) == ("invalid_input", "job_id")
+    assert (malformed["code"], malformed["details"]["path"]) == ("invalid_input", "/job_id")
     assert refused(running, token, "get_procedure", document_id=document)["code"] == "not_found"
     assert refused(running, token, "compile_aop", document_id=document)["code"] == "not_found"
     other = refused(running, token, "get_procedure", document_id=document, file="secret.txt")
-    assert (other["details"]["path"], "procedure.py" in other["details"]["faults"][0]["problem"]) == ("file", True)
+    assert (other["details"]["path"], "procedure.py" in other["details"]["faults"][0]["allowed"]) == ("/file", True)
     long = "x" * (running.settings.max_document_bytes + 1)
     large = refused(running, token, "compile_aop", document_id=document, text=long)
     assert (large["code"], large["details"]["limit_bytes"]) == ("invalid_input", running.settings.max_document_bytes)

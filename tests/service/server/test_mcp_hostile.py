@@ -293,15 +293,14 @@ def test_broken_requests(running: Running, version: str) -> None:
 
 
 def test_texts_that_are_not_unicode(running: Running) -> None:
-    """Half a surrogate pair: an unreadable text, a malformed field; the older revision's parser refuses it itself."""
+    """Half a surrogate pair is nothing that JSON in UTF-8 could hold."""
     token = running.token()
     arguments: list[dict[str, object]] = [{"text": "# \ud800"}, {"text": "x", "document_id": "a\ud800"}, {"\ud800": 1}]
     for given_ones in arguments:
-        answer, failed = outcome(running, token, "check_aop", CURRENT, **given_ones)
-        assert answer["code"] == "invalid_input" if failed else answer["errors"][0]["name"] == "document-unreadable"
         params = {"name": "check_aop", "arguments": given_ones}
-        older = rpc(running, "tools/call", params, token=token, version=PREVIOUS)
-        assert (older.status_code, older.json()["error"]["code"]) == (400, -32700)
+        for version in (CURRENT, PREVIOUS):
+            answer = rpc(running, "tools/call", params, token=token, version=version)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32700)
 
 
 @given(
@@ -309,7 +308,7 @@ def test_texts_that_are_not_unicode(running: Running) -> None:
     arguments=st.dictionaries(
         st.sampled_from(["text", "document_id", "job_id", "file", "query", "limit", "idempotency_key", "x"]),
         st.recursive(
-            st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+            st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
             lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
             max_leaves=6,
         ),

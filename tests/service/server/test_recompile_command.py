@@ -196,4 +196,4 @@ def test_faults(told: Told) -> None:
         assert "--all, --stale, --using, --prefix, --id" in done.stderr
     done = told.command("--using", "x" * 600)
     assert done.returncode != 0
-    assert "scope.using" in done.stderr
+    assert "/scope/using" in done.stderr
