@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +27,7 @@ from pipeline.generators.template import TemplateGenerator
 from pipeline.incremental.report import StageReport
 from pipeline.literals import lines
 from pipeline.output import files_of
-from pipeline.project import Project
+from pipeline.project import Project, ProjectDocument
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import Store
 
@@ -192,8 +193,8 @@ class World:
 
     def project(self, compiler: Compiler, path: str) -> Project:
         """Every other document is surveyed beside the store: only what happens to `path` is looked at."""
-        aside = self.compiler(MemoryStore())
-        return Project(aside.survey(self.input(other)).document for other in self.files)
+        size = self.options.max_bytes
+        return Project(surveyed(other, self.input(other).data, size) for other in self.files)
 
     def edit(self, old: str, new: str, path: str = "weekly.md") -> None:
         text = self.files[path]
@@ -211,6 +212,14 @@ class World:
         return replace(self, files=dict(self.files), entries=deepcopy(self.entries))
 
 
+@lru_cache(maxsize=4096)
+def surveyed(path: str, data: bytes, max_bytes: int) -> ProjectDocument:
+    """What a project knows of a document. Kept: a property asks for the same documents again and again."""
+    compiler = Compiler(catalog_of(_NO_TOOLS), MemoryStore(), TemplateGenerator(), Options(max_bytes=max_bytes))
+    return compiler.survey(Input(path, data)).document
+
+
+_NO_TOOLS = json.dumps({"version": 1, "tools": []})
 _catalogs: dict[str, Catalog] = {}
 
 
