@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from aop_runtime.confinement import process as process_module
 from aop_runtime.confinement.process import Budget, Ended, Program, run
+from tests.runtime.given import Clock
 
 
 def program(code: str, **more: Any) -> Program:  # noqa: ANN401 - of Program
@@ -40,7 +42,7 @@ def alive(process: int) -> bool:
 
 
 def soon(true: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if true():
             return True
@@ -111,16 +113,18 @@ def test_what_it_left_in_its_group_is_ended_too() -> None:
     assert soon(lambda: not alive(int(found.stdout)))
 
 
-def test_the_time_stands_still_while_it_is_paused() -> None:
+def test_the_time_stands_still_while_it_is_paused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several pauses may overlap."""
-    budget = Budget(0.1)
+    clock = Clock()
+    monkeypatch.setattr(process_module, "time", clock)
+    budget = Budget(100)
     with budget.paused():
         with budget.paused():
-            time.sleep(0.15)
-        time.sleep(0.05)
+            clock.later += 150
+        clock.later += 50
         assert not budget.spent
     assert not budget.spent
-    time.sleep(0.12)
+    clock.later += 120
     assert budget.spent
 
 

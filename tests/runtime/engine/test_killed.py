@@ -29,6 +29,7 @@ from aop_runtime.sources.protocol import Source
 from tests.runtime.servers.catalog_server import CatalogServer
 from tests.runtime.sources.given import QUICK, entries, manifest
 
+from ..given import until
 from .given import TAIL, Given, described, script, started
 
 RUNS, KILLS = 25, 2
@@ -186,9 +187,7 @@ def test_without_anybody_who_knows_it_waits_and_nothing_is_repeated(
     server.misbehave("hang", "slack.conversations_add_message")
     folder = started(tmp_path / "runs", module)
     process = spawned(folder, server, truthful=False)
-    deadline = time.monotonic() + 20
-    while not writes(server) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until(lambda: bool(writes(server)))
     os.kill(process, signal.SIGKILL)
     ended(process)
     server.behave()

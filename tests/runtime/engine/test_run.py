@@ -230,7 +230,7 @@ def test_a_run_at_work_is_cancelled_from_outside(tmp_path: Path, two: Path) -> N
         work = asyncio.create_task(run(folder, Slow(tmp_path / "log", script(TWO)), lambda *_: None))
         await asyncio.sleep(0.5)
         request_cancel(folder)
-        return await asyncio.wait_for(work, 10)
+        return await asyncio.wait_for(work, 50)
 
     assert asyncio.run(both()).status == "cancelled"
 

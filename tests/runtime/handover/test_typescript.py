@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from aop_runtime.confinement import process
 from aop_runtime.declarations import Handover, Json
 from aop_runtime.handover.limits import BoxLimits, SecondWall
 from aop_runtime.plane.context import ToolContext
@@ -18,6 +19,7 @@ from aop_runtime.plane.envelope import Envelope, Output
 from aop_runtime.plane.memory_journal import MemoryJournal
 from aop_runtime.plane.questions import Waiting
 from aop_runtime.plane.spec import Tool, ToolCall, ToolSpec
+from tests.runtime.given import Clock
 from tests.runtime.handover.given import QUERY, WALLS, Operations, left_in, source, typescript
 from tests.runtime.plane.given import NO, YES, Somebody, plane
 
@@ -276,16 +278,19 @@ def test_waiting_for_an_approval_ends_the_script_and_the_answer_lets_it_pass(
     assert operations.done == [("search", {"query": "a"}), ("post", {"query": "a!"})]
 
 
-def test_time_that_a_call_takes_is_not_the_scripts() -> None:
+def test_time_that_a_call_takes_is_not_the_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has a time-out of its own."""
+    clock = Clock()
+    monkeypatch.setattr(process, "time", clock)
 
     async def slow(arguments: Mapping[str, Json], context: ToolContext) -> Output:
-        await asyncio.sleep(1.5)
+        clock.later += 1_000
+        await asyncio.sleep(0.2)  # in which the script's time is looked at several times
         return Output(content="slow")
 
     spec = ToolSpec(name="search", tool="exa", operation="search", description="", input_schema=QUERY, effect="read")
     text = HEAD + "console.log(await callMCPTool('exa', 'search', { query: 'a' }))"
-    assert hand(typescript(text), [Tool(spec, slow)], limits=BoxLimits(wall_s=1)).content == "slow\n"
+    assert hand(typescript(text), [Tool(spec, slow)], limits=BoxLimits(wall_s=100)).content == "slow\n"
 
 
 @pytest.mark.parametrize("end", ["process.exit(0)", "while (true) console.log('x'.repeat(10_000))"])

@@ -186,16 +186,15 @@ def test_a_cancelled_call_has_no_end() -> None:
     tool = Ops().tool("write", "write", world.act, timeout_s=60)
     on = plane([tool], given=[rules({"allow": "*"})], journal=journal)
 
-    async def cancelled() -> float:
+    async def cancelled() -> None:
         task = asyncio.create_task(on.call(ToolCall("c", "write", {"text": "a"})))
-        await asyncio.sleep(0.05)
-        before = asyncio.get_running_loop().time()
+        while not world.started:
+            await asyncio.sleep(0)
         task.cancel()
-        await asyncio.wait([task])
+        await asyncio.wait([task], timeout=20)  # it would go on for half a minute
         assert task.cancelled()
-        return asyncio.get_running_loop().time() - before
 
-    assert asyncio.run(cancelled()) < 1
+    asyncio.run(cancelled())
     assert journal.lines == [("begin", "c"), ("start", "c")]
     person = Fickle(["no"])
     again = plane([tool], given=[rules({"allow": "*"})], journal=journal, person=person)  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ from aop_runtime.plane.memory_journal import MemoryJournal
 from aop_runtime.plane.questions import Waiting
 from aop_runtime.plane.spec import Tool, ToolCall
 
+from ..given import Clock
 from .given import YES, Ops, Somebody, plane, rules
 
 
@@ -92,9 +93,12 @@ def test_started_again_on_another_way_it_writes_no_more() -> None:
 def test_waiting_for_an_inner_call_is_not_the_outer_calls_time() -> None:
     """Its time-out stands still while a person thinks and while an operation works."""
 
+    clock = Clock()
+
     class Slow(Somebody):
         async def ask(self, question: object) -> object:  # type: ignore[override]
-            await asyncio.sleep(0.3)
+            clock.forward(1_000)
+            await asyncio.sleep(0.01)
             return YES
 
     ops = Ops()
@@ -103,5 +107,5 @@ def test_waiting_for_an_inner_call_is_not_the_outer_calls_time() -> None:
     async def act(arguments: Mapping[str, Json], context: ToolContext) -> str:
         return (await context.inner("crm", "send", {"text": "a"})).content
 
-    tool = ops.tool("script", act=act, inner=(inner,), timeout_s=0.15)
+    tool = ops.tool("script", act=act, inner=(inner,), timeout_s=100)
     assert run(tool, person=Slow()).content == "done"

@@ -52,6 +52,7 @@ class _Process:
         self._calls, self._control = self.folder / "calls.jsonl", self.folder / "control.json"
         self._process: subprocess.Popen[str] | None = None
         self._calls.touch()
+        self._written = 0
         self.behave()
 
     def __enter__(self) -> Self:
@@ -92,7 +93,8 @@ class _Process:
 
     def _control_is(self, modes: Mapping[str, str], silent: bool) -> None:
         draft = self._control.with_suffix(".new")
-        draft.write_text(json.dumps({"modes": modes, "silent": silent}), encoding="utf-8")
+        self._written += 1  # each time it is another text, and so announced
+        draft.write_text(json.dumps({"modes": modes, "silent": silent, "n": self._written}), encoding="utf-8")
         draft.replace(self._control)
 
     def _configure(self, config: Mapping[str, Json]) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from aop_runtime.sources.servers import ServerEntry, fold
 from examples.server.offered import shipped
 from tests.runtime.servers.catalog_server import CatalogServer
 
-QUICK = Limits(connect_s=8, message_bytes=1_000_000, flood_bytes=3_000_000)
+QUICK = Limits(connect_s=60, message_bytes=1_000_000, flood_bytes=3_000_000)
 
 
 def pins(name: str, operations: Sequence[str] | None = None) -> list[OperationPin]:
@@ -122,5 +122,26 @@ async def failure(tool: Tool, arguments: Mapping[str, Json] | None = None) -> To
 
 
 def run(coroutine: Coroutine[object, object, None]) -> None:
-    """Within forty seconds."""
-    asyncio.run(asyncio.wait_for(coroutine, 40))
+    """Within two minutes: a busy machine may be slow."""
+    asyncio.run(asyncio.wait_for(coroutine, 120))
+
+
+def generations(source: Connectors) -> int:
+    """How often what its servers had listed has become stale."""
+    return sum(remote._connection.generation for remote in source._mcp._pool._remotes.values())
+
+
+async def announced(source: Connectors, change: Callable[[], None]) -> None:
+    """Have a server change, until it has been heard: who does not listen yet is told again."""
+    before = generations(source)
+    while generations(source) == before:
+        change()
+        for _ in range(100):
+            if generations(source) == before:
+                await asyncio.sleep(0.01)
+
+
+async def noticed(source: Connectors) -> None:
+    """Wait until it has seen that no server is there any more."""
+    while any(remote._connection.alive for remote in source._mcp._pool._remotes.values()):
+        await asyncio.sleep(0.01)

@@ -180,7 +180,7 @@ def test_an_encoding_that_is_none_of_texts(charset: str) -> None:
     start = time.process_time()
     output = asyncio.run(answer_of(f"charset-{charset}"))
     assert output.content == "a" * 2_000_000 + "-" + "z" * 2_000_000
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 60
 
 
 @pytest.mark.parametrize("levels", [198, 300, 900])

@@ -6,13 +6,13 @@ import asyncio
 import os
 import socket
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from aop_runtime.plane.envelope import ToolFailure
 from aop_runtime.standard.sandbox_wall import SandboxLimits
+from tests.runtime.given import until
 from tests.runtime.standard.test_sandbox import needs_wall, python, shell
 
 pytestmark = needs_wall
@@ -198,10 +198,7 @@ def test_nothing_that_it_started_outlives_it(tmp_path: Path) -> None:
     """Also what left its group and its session."""
     mark = f"31{os.getpid()}"
     shell(tmp_path, f"sleep {mark} & setsid sleep {mark} & (setsid setsid sleep {mark} &) ; echo started")
-    deadline = time.monotonic() + 5
-    while f"sleep {mark}" in _processes() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert f"sleep {mark}" not in _processes()
+    until(lambda: f"sleep {mark}" not in _processes())
 
 
 def test_nothing_outlives_us_either(tmp_path: Path) -> None:
@@ -217,16 +214,10 @@ def test_nothing_outlives_us_either(tmp_path: Path) -> None:
         f"asyncio.run(confined('shell', b'sleep {mark}', b'', {str(tmp_path / 's')!r}, SandboxLimits()))"
     )
     parent = subprocess.Popen([sys.executable, "-c", script])
-    deadline = time.monotonic() + 20
-    while f"sleep {mark}" not in _processes() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert f"sleep {mark}" in _processes()
+    until(lambda: f"sleep {mark}" in _processes())
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
-    deadline = time.monotonic() + 5
-    while f"sleep {mark}" in _processes() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert f"sleep {mark}" not in _processes()
+    until(lambda: f"sleep {mark}" not in _processes())
 
 
 # -------------------------------------------------------------------------------------------------- limits
@@ -234,10 +225,11 @@ def test_nothing_outlives_us_either(tmp_path: Path) -> None:
 
 def test_a_fork_bomb_goes_out(tmp_path: Path) -> None:
     """There are at most so many processes, and when time is over all are gone."""
-    code = "import os, time\nwhile True:\n try: os.fork()\n except OSError: time.sleep(0.05)"
-    before = len(_processes())
+    mark = f"33{os.getpid()}"
+    bomb = "import os, time\nwhile True:\n try: os.fork()\n except OSError: time.sleep(0.05)"
+    code = f"import os, sys\nos.execv(sys.executable, [sys.executable, '-c', {bomb!r}, '{mark}'])"
     _ended(tmp_path, code, SandboxLimits(wall_s=2), by="time")
-    assert len(_processes()) < before + 10
+    until(lambda: not any(mark in command for command in _processes()))
 
 
 def test_processes_are_bounded(tmp_path: Path) -> None:
@@ -369,19 +361,18 @@ def test_what_it_prints_cannot_pose_as_our_words(tmp_path: Path) -> None:
 def test_its_lock_of_a_phase_is_no_way_to_stop_the_run(tmp_path: Path) -> None:
     """Code that does not end holds up its own phase for its time only; another phase goes on meanwhile."""
 
-    async def both() -> float:
+    async def both() -> None:
         from aop_runtime.standard.sandbox import SandboxSource
         from tests.runtime.standard.given import context
         from tests.runtime.standard.test_sandbox import _GRANT
 
-        source = SandboxSource(SandboxLimits(wall_s=3))
+        source = SandboxSource(SandboxLimits(wall_s=60))
         handler = (await source.tools(_GRANT))[0].handler
         slow = asyncio.create_task(handler({"code": "while True: pass"}, context(tmp_path)))
-        start = time.monotonic()
         await handler({"code": "pass"}, context(tmp_path, phase=1))
-        took = time.monotonic() - start
-        with pytest.raises(ToolFailure):
+        assert not slow.done()
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
             await slow
-        return took
 
-    assert asyncio.run(both()) < 3
+    asyncio.run(both())
