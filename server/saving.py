@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 
 from server.errors import ApiError
 from server.service import Backend, Service
-from workers.ledger.records import Accepted, Action, Message
+from workers.ledger.records import Accepted, Action
 from workers.logs import get_logger
 from workers.records import Reference
 from workers.tracing import TRACEPARENT
@@ -75,13 +75,8 @@ def compile_again(backend: Backend, service: Service, document: str, trace: str,
 
     Raises ApiError 404, RedisError, LedgerLost."""
     again = backend.ledger.again(document, trace=trace, idempotency_key=key)
-    match again.answer:
-        case "unknown":
-            raise ApiError("not_found", "no-document")
-        case "sent":
-            service.send(Message(again.job, "parse", "interactive"), trace)
-        case "running" | "repeated":
-            pass
+    if again.answer == "unknown":
+        raise ApiError("not_found", "no-document")
     status = "running" if again.answer == "running" else "accepted"
     return told(service, document, again.job, again.sequence, status)
 

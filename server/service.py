@@ -12,8 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
+from functools import partial
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import anyio
 from redis import Redis
@@ -35,9 +35,6 @@ from workers.measured_store import MeasuredStore
 from workers.settings import Settings
 from workers.token_uses import Uses
 from workers.tokens import Tokens
-
-if TYPE_CHECKING:
-    from workers.sending import Send
 
 THREADS: Final = 64
 WORK_S: Final = 20.0
@@ -104,14 +101,6 @@ class Service:
         except TimeoutError:
             # A thread cannot be stopped: one that is given up keeps its place until it comes to its end.
             raise unavailable("timeout") from None
-
-    @cached_property
-    def send(self) -> Send:
-        """Hands a message to the workers' queues."""
-        from workers.app import make_app  # noqa: PLC0415 - Celery is large, and most servers never send
-        from workers.sending import sender  # noqa: PLC0415
-
-        return sender(make_app(self.settings))
 
     # ----------------------------------------------------------------------------------- what is kept in memory
 

@@ -18,7 +18,6 @@ from workers.context import Context
 from workers.ledger.records import Message
 from workers.logs import get_logger
 from workers.project import LedgerProject
-from workers.sending import Send
 
 QUIET_S: Final = 2.0
 """After the last change of the index: a library that is saved at once changes it many times."""
@@ -35,7 +34,6 @@ class Callers:
     nobody may have been there when the index changed."""
 
     context: Context
-    send: Send
     clock: Callable[[], float] = time.monotonic
     quiet_s: float = QUIET_S
     _version: str = ""
@@ -79,7 +77,6 @@ class Callers:
             elif not holds(records.get(document, ()), inquiry):
                 answer = context.ledger.recompile(document)
                 if isinstance(answer, Message):
-                    self.send(answer, "")
                     count += 1
                 elif answer == "busy":
                     self._waiting[document] = None

@@ -27,8 +27,9 @@ def dead_job(ledger: Ledger, identity: str) -> Job | None:
 
 
 def replay(ledger: Ledger, archive: Archive, identity: str) -> Message | None:
-    """The job again, from the stage where it died. The caller may send the message; the reconciler does if nobody
-    does. None: it is not among the dead. Raises RedisError, LedgerLost, StoreError, ArchiveContended."""
+    """The job again, from the stage where it died. None: it is not among the dead.
+
+    Raises RedisError, LedgerLost, StoreError, ArchiveContended."""
     message = ledger.replay(identity)
     if message is not None:
         archive.remove_dead(identity)

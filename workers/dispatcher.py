@@ -15,7 +15,6 @@ from typing import Final
 from catalog.errors import CatalogError
 from pipeline.stores.protocol import StoreError
 from workers import publishing
-from workers.app import make_app
 from workers.bulk.duties import Feeder, Offers, recompiles_of
 from workers.callers import Callers
 from workers.catalogs import Sources, publish_catalog, sources_of
@@ -25,7 +24,6 @@ from workers.intake import open_installation
 from workers.ledger.ledger import Ledger
 from workers.logs import get_logger
 from workers.pulse import BEAT_S, Consumers, Pulse
-from workers.sending import Send, sender
 from workers.settings import Settings
 
 AT_ONCE: Final = 100
@@ -50,17 +48,14 @@ class Claims:
     """Documents whose quiet time is over."""
 
     ledger: Ledger
-    send: Send
 
     def step(self) -> int:
         """How many jobs begin. Raises RedisError, LedgerLost."""
         count = 0
         while True:
-            messages = self.ledger.claim(AT_ONCE)
-            for message in messages:
-                self.send(message, "")
-            count += len(messages)
-            if len(messages) < AT_ONCE:
+            begun = len(self.ledger.claim(AT_ONCE))
+            count += begun
+            if begun < AT_ONCE:
                 return count
 
 
@@ -69,13 +64,11 @@ class Reconciler:
     """Jobs whose lease has ended, whose message was lost, or whose next attempt is due."""
 
     ledger: Ledger
-    send: Send
 
     def step(self) -> int:
         """How many messages are sent again. Raises RedisError, LedgerLost."""
         found = self.ledger.reconcile(AT_ONCE)
         for message, reason in found:
-            self.send(message, "")
             if reason != "retry":
                 _log.warning("sent again", job=message.job, stage=message.stage, reason=reason)
         return len(found)
@@ -187,36 +180,35 @@ class Line:
             pass
 
 
-def quick_duties(context: Context, send: Send) -> list[Duty]:
+def quick_duties(context: Context) -> list[Duty]:
     """Those that a saved document waits for: they ask nobody but Redis."""
     ledger = context.ledger
     return [
-        Duty("claim", context.settings.tick_ms, Claims(ledger, send).step),
-        Duty("reconcile", RECONCILE_MS, Reconciler(ledger, send).step, AT_ONCE),
-        Duty("feed", context.settings.tick_ms, _feeder(context, send).step),
+        Duty("claim", context.settings.tick_ms, Claims(ledger).step),
+        Duty("reconcile", RECONCILE_MS, Reconciler(ledger).step, AT_ONCE),
+        Duty("feed", context.settings.tick_ms, _feeder(context).step),
     ]
 
 
-def slow_duties(context: Context, send: Send, sources: Sources) -> list[Duty]:
+def slow_duties(context: Context, sources: Sources) -> list[Duty]:
     """Those that ask the store."""
     return [
         Duty("catalog", CATALOG_MS, CatalogWatch(context, sources).step),
         Duty("record", RECORD_MS, Recorder(context).step, AT_ONCE),
-        Duty("callers", CALLERS_MS, Callers(context, send).step),
+        Duty("callers", CALLERS_MS, Callers(context).step),
         Duty("offers", OFFERS_MS, Offers(context).step),
     ]
 
 
-def _feeder(context: Context, send: Send) -> Feeder:
-    return Feeder(context.ledger, recompiles_of(context), context.settings.bulk_window, send)
+def _feeder(context: Context) -> Feeder:
+    return Feeder(context.ledger, recompiles_of(context), context.settings.bulk_window)
 
 
 def run_dispatcher(settings: Settings, stop: threading.Event) -> None:
     """Until `stop` is set. Raises StoreError: where it cannot even be opened, another start may help."""
-    send = sender(make_app(settings))
     # A store is used by one thread; so each line has a context of its own.
     quick, slow = open_context(settings), open_context(settings)
-    slow_line = Line([_opening(slow), *slow_duties(slow, send, sources_of(settings))])
+    slow_line = Line([_opening(slow), *slow_duties(slow, sources_of(settings))])
     pulse = Pulse(Consumers(quick.redis, settings.redis_prefix), settings.probe_folder, "dispatcher")
 
     def beat() -> int:
@@ -224,7 +216,7 @@ def run_dispatcher(settings: Settings, stop: threading.Event) -> None:
             pulse.beat()
         return 0
 
-    quick_line = Line([Duty("beat", int(BEAT_S * 1_000), beat), *quick_duties(quick, send)])
+    quick_line = Line([Duty("beat", int(BEAT_S * 1_000), beat), *quick_duties(quick)])
     thread = threading.Thread(target=slow_line.run, args=(stop,), name="slow")
     thread.start()
     _log.info("dispatcher started")

@@ -20,7 +20,7 @@ from workers.context import Context
 from workers.faults import PAUSES, WAITED_FOR, cause_of, kind_of
 from workers.fetching.faults import FetchError
 from workers.heartbeat import Heart
-from workers.ledger.records import Job, Lease, LedgerCorrupt, Message, Stage
+from workers.ledger.records import Job, Lease, LedgerCorrupt, Stage
 from workers.logs import bound, get_logger
 from workers.metrics import metrics
 from workers.publishing import Ending
@@ -63,12 +63,11 @@ def _span_of(lease: Lease) -> AbstractContextManager[Span]:
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """`worker`: who holds the leases, for people. `send`: hands a message to the queue; it never raises."""
+    """`worker`: who holds the leases, for people."""
 
     context: Context
     heart: Heart
     worker: str
-    send: Callable[[Message, str], None]
     runs: Mapping[Stage, Run] = field(default_factory=lambda: RUNS)
 
     def run(self, job: str, stage: Stage) -> str:
@@ -107,7 +106,7 @@ class Shell:
 
     def _attempt(self, lease: Lease) -> str:
         try:
-            return self._record(lease, self.runs[lease.stage](self.context, lease.job))
+            return self._record(lease, self.runs[lease.stage](self.context, lease))
         except Exception as error:  # noqa: BLE001 - a bug, too, is recorded and tried again, never lost
             return self._release(lease, error)
 
@@ -120,23 +119,16 @@ class Shell:
             _log.info("job ended", outcome=step.record.status, sequence=step.record.sequence)
             return "ended" if ended else "lost"
         note = step.note.model_dump_json()
-        message = self._insist(lambda: ledger.advance(lease, step.stage, note))
-        if message is None:
-            return self._after(lease.job, step.stage)
-        self.send(message, lease.job.trace)
-        return "sent"
+        message = self._insist(lambda: ledger.advance(lease, step.stage, note, step.row))
+        return self._after(lease.job) if message is None else "sent"
 
-    def _after(self, job: Job, following: Stage) -> str:
-        """The ledger did not take the step, or did not say so. A second message runs nothing."""
+    def _after(self, job: Job) -> str:
+        """The ledger did not take the step, or did not say so."""
         found = self._insist(lambda: self.context.ledger.job(job.id))
-        if found is None:
+        if found is None or found.state != "superseded":
             return "lost"
-        if found.state == "superseded":
-            _log.info("job superseded", by=found.superseded)
-            return "superseded"
-        if found.stage == following:
-            self.send(Message(found.id, found.stage, found.job_class), job.trace)
-        return "lost"
+        _log.info("job superseded", by=found.superseded)
+        return "superseded"
 
     def _release(self, lease: Lease, error: Exception) -> str:
         kind, cause = kind_of(error), cause_of(error)
@@ -154,12 +146,11 @@ class Shell:
 
     def _hand_back(self, lease: Lease) -> None:
         try:
-            message = self.context.ledger.hand_back(lease)
+            handed_back = self.context.ledger.hand_back(lease)
         except WAITED_FOR as error:
             _log.warning("job not handed back: it waits for its lease", cause=str(error))
             return
-        if message is not None:
-            self.send(message, lease.job.trace)
+        if handed_back:
             _log.info("job handed back: the worker ends")
 
     def _insist(self, ask: Callable[[], _Answer]) -> _Answer | None:

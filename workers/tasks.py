@@ -20,7 +20,6 @@ from workers.ledger.records import STAGES, Stage
 from workers.logs import get_logger
 from workers.memory import MemoryGuard, limit_requests
 from workers.queues import task_of
-from workers.sending import Send, sender
 from workers.settings import Settings
 from workers.shell import Shell
 
@@ -32,7 +31,6 @@ class Child:
     """What a process that runs tasks has: opened with its first job, and again after one that spoiled it."""
 
     settings: Settings
-    send: Send
     busy: Busy
     _shell: Shell | None = field(default=None)
     _guard: MemoryGuard | None = field(default=None)
@@ -66,7 +64,7 @@ class Child:
             worker = f"{socket.gethostname()}:{os.getpid()}"
             if self._guard is None:
                 self._guard = MemoryGuard(self.settings.max_memory_mb)
-            self._shell = Shell(context, Heart(context.ledger, self._guard), worker, self.send)
+            self._shell = Shell(context, Heart(context.ledger, self._guard), worker)
         return self._shell
 
     def close(self) -> None:
@@ -91,7 +89,7 @@ def _slot() -> int:
 def register(app: Celery, settings: Settings, busy: Busy, process: str = "worker") -> Child:
     """Add the four tasks. They take the job's id; other arguments may come from a newer version and are ignored.
     `process`: what traces call the children."""
-    child = Child(settings, sender(app), busy)
+    child = Child(settings, busy)
     for stage in STAGES:
         _register(app, settings, child, stage)
 

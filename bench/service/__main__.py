@@ -14,7 +14,7 @@ from typing import Final
 from urllib.request import urlopen
 
 from bench.compiling import document  # the same documents of 2 KB and five phases
-from bench.service.bare import DONE
+from bench.service.bare import DONE, send
 from bench.service.installation import Installation
 from pipeline.compiler import Compiler, Options
 from pipeline.generators.registry import default_registry
@@ -24,9 +24,8 @@ from workers.bulk.scope import Scope
 from workers.catalogs import Catalogs
 from workers.ledger.ledger import new_id
 from workers.ledger.recompiles import Recompiles
-from workers.ledger.records import STAGES, Message
+from workers.ledger.records import STAGES
 from workers.project import LedgerProject
-from workers.sending import sender
 
 THROUGH: Final = 1_000
 LIBRARY: Final = 10_000
@@ -132,12 +131,12 @@ def _bare() -> float:
     with _folder() as name, Installation(Path(name)) as found:
         for stage in STAGES:
             found.run(stage, ["-m", "bench.service.bare", stage])
-        send = sender(make_app(found.settings))
-        send(Message(new_id(), "parse", "interactive"), "")
+        app = make_app(found.settings)
+        send(app, new_id(), "parse")
         found.wait(lambda: int(found.redis.get(DONE) or 0) >= 1, "bare workers")
         cpu = _spent(found)
         for _ in range(THROUGH):
-            send(Message(new_id(), "parse", "interactive"), "")
+            send(app, new_id(), "parse")
         left = THROUGH - int(found.redis.get(DONE) or 0)
         seconds = found.wait(lambda: int(found.redis.get(DONE) or 0) > THROUGH, "bare tasks", 300)
         rate = left / seconds

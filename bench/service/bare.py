@@ -5,29 +5,33 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from celery import Celery
 from redis import Redis
 
 from workers.app import make_app
 from workers.connections import open_redis
-from workers.ledger.records import STAGES, Message, Stage
+from workers.ledger.records import STAGES, Stage
 from workers.queues import queue_of, task_of
-from workers.sending import sender
 from workers.settings import load
 
 DONE: Final = "bench:bare"
 """Counts the documents that have gone through all four."""
 
 
+def send(app: Celery, job: str, stage: Stage) -> None:
+    """As Celery sends."""
+    app.send_task(task_of(stage), (job,), queue=queue_of(stage, "interactive"))
+
+
 def main(stage: Stage) -> None:
     settings = load()
     app = make_app(settings)
-    send = sender(app)
     redis: Redis = open_redis(settings)
 
     def task(job: str, *_: object, **__: object) -> None:
         place = STAGES.index(stage) + 1
         if place < len(STAGES):
-            send(Message(job, STAGES[place], "interactive"), "")
+            send(app, job, STAGES[place])
         else:
             redis.incr(DONE)
 

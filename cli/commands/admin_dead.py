@@ -16,10 +16,8 @@ from cli.trouble import Trouble
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.visible import visible
 from workers import dead
-from workers.app import make_app
 from workers.audit import COMMAND_LINE
 from workers.ledger.records import Event, Job
-from workers.sending import sender
 
 MOST: Final = 100
 EVERY: Final = 1_000_000
@@ -76,14 +74,12 @@ def run_replay(jobs: list[str], lang: Lang, *, every: bool = False) -> int:
     """Each again from the stage where it died; with `every` all that there are. Raises Trouble, OutputFault,
     StoreError."""
     with administered() as installation:
-        send = sender(make_app(installation.settings))
         for identity in installation.ledger.dead(EVERY) if every else jobs:
             found = dead.dead_job(installation.ledger, identity)
             message = None if found is None else dead.replay(installation.ledger, installation.archive, identity)
             if message is None or found is None:
                 raise Trouble("admin.dead-unknown", job=identity)
             installation.audit.record(COMMAND_LINE, "dead-letter.replay", identity, before=_audited(found))
-            send(message, found.trace)
             streams.emit(f"{say('admin.dead-replayed', lang, job=identity, stage=message.stage)}\n")
     return OK
 

@@ -14,13 +14,14 @@ from cli.exits import OK, TROUBLE
 from cli.trouble import OutputFault, Trouble
 from pipeline.diagnostics.lang import Lang
 from pipeline.stores.protocol import Store
+from tests.service.celery_messages import take_all
 from tests.service.saving import record, settle, wipe
 from workers.archive import Archive
 from workers.connections import open_ledger, open_store
 from workers.identifiers import document_hash
 from workers.intake import Intake, open_installation
 from workers.ledger.ledger import Ledger
-from workers.ledger.records import Lease, LedgerCorrupt, LedgerLost, LedgerVersion
+from workers.ledger.records import Lease, LedgerCorrupt, LedgerLost, LedgerVersion, Message
 from workers.records import RecordCorrupt
 from workers.settings import Settings
 
@@ -124,19 +125,14 @@ def test_a_dead_job_is_tried_again_or_given_up(
     assert capsys.readouterr().out.count("out of memory") == 8
 
 
-def test_replayed_jobs_are_sent_at_once(installation: tuple[Ledger, Archive], service_settings: Settings) -> None:
+def test_replayed_jobs_are_sent_at_once(
+    installation: tuple[Ledger, Archive], redis: Redis, service_settings: Settings
+) -> None:
     """To the queue of their stage; nobody waits for the reconciler."""
-    ledger, archive = installation
-    job = die(ledger, archive, "a")
-    client = Redis.from_url(service_settings.redis_url.get_secret_value(), decode_responses=True)
-    before = {key: client.llen(key) for key in client.scan_iter(_type="list")}
+    job = die(*installation, "a")
+    take_all(redis, service_settings.redis_prefix)
     admin_dead.run_replay([job], "en")
-    grown = [key for key in client.scan_iter(_type="list") if client.llen(key) > before.get(key, 0)]
-    assert len(grown) == 1
-    assert "resolve.interactive" in grown[0]
-    assert job in str(client.lrange(grown[0], 0, -1))
-    client.delete(*grown)
-    client.close()
+    assert take_all(redis, service_settings.redis_prefix) == [Message(job, "resolve", "interactive")]
 
 
 def test_reindex_says_what_it_found(

@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
+from tests.service.celery_messages import take_all
 from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.records import (
     STAGES,
@@ -378,6 +379,7 @@ def test_ended_jobs_and_their_events_are_forgotten(ledger: Ledger, redis: Redis)
     job = save(ledger, idempotency_key="k")
     ledger.claim()
     ledger.complete(run(ledger, job), "succeeded", "{}")
+    assert {message.job for message in take_all(redis, ledger._prefix)} == {job}
     time.sleep(0.06)
     assert ledger.job(job) is None
     assert ledger.events(job) == []
@@ -538,6 +540,39 @@ def test_a_recompile_counts_what_became_of_its_jobs(ledger: Ledger, redis: Redis
 def run_claimed(ledger: Ledger, job: str) -> Lease:
     ledger.claim()
     return run(ledger, job)
+
+
+def test_a_stage_that_is_done_may_say_what_the_project_is_to_know(ledger: Ledger) -> None:
+    """In the same step; by the same rule: a newer save's row stays. Whoever has lost the lease says nothing."""
+    first = save(ledger)
+    ledger.claim()
+    lease = begun(ledger, first, "parse")
+    assert ledger.advance(replace(lease, token="another"), "resolve", "{}", Row(1, "偽", ())) is None
+    before = ledger.project()
+    assert before is not None
+    assert before.rows == {}
+    assert ledger.advance(lease, "resolve", "{}", Row(1, "週次", ("集計",))) is not None
+    project = ledger.project()
+    assert project is not None
+    assert project.rows == {"a": Row(1, "週次", ("集計",))}
+    ledger.index("a", 2, "新", ())
+    again = begun(ledger, first, "resolve")
+    ledger.advance(again, "generate", "{}", Row(1, "旧", ()))
+    newest = ledger.project(project.version)
+    assert newest is not None
+    assert newest.rows == {"a": Row(2, "新", ())}
+
+
+def test_a_stage_begins_with_the_catalog_of_that_moment(ledger: Ledger, redis: Redis) -> None:
+    """As Redis says it; "" where it does not."""
+    job = save(ledger)
+    ledger.claim()
+    redis.set(f"{ledger._prefix}:catalog", "c" * 64)
+    assert begun(ledger, job, "parse").catalog == "c" * 64
+    other = save(ledger, document="b")
+    ledger.claim()
+    redis.delete(f"{ledger._prefix}:catalog")
+    assert begun(ledger, other, "parse").catalog == ""
 
 
 def test_the_project_is_what_the_newest_saves_say(ledger: Ledger) -> None:

@@ -55,6 +55,8 @@ def everything(redis: Redis, ledger: Ledger) -> Mapping[str, object]:
             found[key] = redis.zrange(key, 0, -1, withscores=True)
         elif kind == "stream":
             found[key] = redis.xrange(key)
+        elif kind == "list":
+            found[key] = redis.lrange(key, 0, -1)
         else:
             found[key] = readers[kind](key)
     return found

@@ -12,7 +12,6 @@ from workers.context import Context
 from workers.ledger.ledger import Ledger
 from workers.ledger.recompiles import Recompiles
 from workers.logs import get_logger
-from workers.sending import Send
 
 _AT_ONCE: Final = 100
 _OFFERING_S: Final = 120
@@ -43,14 +42,10 @@ class Feeder:
     ledger: Ledger
     recompiles: Recompiles
     window: int
-    send: Send
 
     def step(self) -> int:
         """How many jobs begin. Raises RedisError, LedgerLost."""
-        messages = self.recompiles.feed(self.window, _AT_ONCE)
-        for message in messages:
-            self.send(message, "")
-        return len(messages)
+        return len(self.recompiles.feed(self.window, _AT_ONCE))
 
 
 @dataclass(slots=True)

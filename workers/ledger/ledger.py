@@ -182,15 +182,14 @@ class Ledger:
     def recompile(
         self, document: str, bulk: str = "", job_class: JobClass = "bulk", trace: str = ""
     ) -> Message | NotRecompiled:
-        """The newest accepted save again, as its next round. The caller sends the message."""
+        """The newest accepted save again, as its next round."""
         answer, *message = self.transition("recompile", (document, new_id(), job_class, bulk, trace))
         if answer != "sent":
             return cast("NotRecompiled", answer)
         return Message(message[0], cast("Stage", message[1]), cast("JobClass", message[2]))
 
     def again(self, document: str, *, trace: str = "", idempotency_key: str = "") -> Again:
-        """The newest accepted save again, because somebody asks for it. The caller sends the message where the answer
-        is `sent`: its first stage is parse, its class interactive."""
+        """The newest accepted save again, because somebody asks for it, as an interactive job."""
         texts = (document, new_id(), trace, idempotency_key)
         answer, *found = self.transition("again", texts, (self.timing.keep_once,))
         if answer == "unknown":
@@ -198,7 +197,7 @@ class Ledger:
         return Again(cast("Literal['sent', 'running', 'repeated']", answer), found[0], int(found[1] or 0))
 
     def claim(self, most: int = 100) -> list[Message]:
-        """Begin the jobs of documents whose quiet time is over. The caller sends the messages."""
+        """Begin the jobs of documents whose quiet time is over; their first stages."""
         found = self.transition("claim", (), (most, self.timing.patience))
         return [
             Message(job, cast("Stage", stage), cast("JobClass", job_class))
@@ -212,19 +211,22 @@ class Ledger:
         token = secrets.token_hex(16)
         timing = self.timing
         numbers = (timing.lease, timing.most_attempts, timing.keep_job)
-        answer, *fields = self.transition("begin", (job, stage, token, worker), numbers)
+        answer, *found = self.transition("begin", (job, stage, token, worker), numbers)
         if answer != "run":
             return cast("Refusal", answer)
-        return Lease(job_of(job, dict(zip(fields[::2], fields[1::2], strict=True))), stage, token)
+        catalog, *fields = found
+        return Lease(job_of(job, dict(zip(fields[::2], fields[1::2], strict=True))), stage, token, catalog)
 
     def heartbeat(self, lease: Lease) -> Beat:
         answer = self.transition("heartbeat", (lease.job.id, lease.token), (self.timing.lease,))
         return cast("Beat", answer[0])
 
-    def advance(self, lease: Lease, stage: Stage, note: str) -> Message | None:
-        """The stage is done and `stage` is next. None: the lease is lost, or the job no longer wanted."""
-        answer = self.transition("advance", (lease.job.id, lease.token, stage, note), (self.timing.keep_job,))
-        return Message(lease.job.id, stage, cast("JobClass", answer[1])) if answer[0] == "sent" else None
+    def advance(self, lease: Lease, stage: Stage, note: str, row: Row | None = None) -> Message | None:
+        """The stage is done and `stage` is next. `row`: of the document in the project (see `index`). None: the lease
+        is lost, or the job no longer wanted."""
+        texts = (lease.job.id, lease.token, stage, note, "" if row is None else row_text(row))
+        answer = self.transition("advance", texts, (self.timing.keep_job,))
+        return Message(lease.job.id, stage, lease.job.job_class) if answer[0] == "sent" else None
 
     def complete(self, lease: Lease, outcome: Outcome, detail: str) -> bool:
         """The job has ended; `detail` is JSON. False: the lease is lost, and whoever has it now will end the job."""
@@ -237,16 +239,15 @@ class Ledger:
         numbers = (delay_ms, timing.most_attempts, timing.keep_job)
         return self.transition("release", (lease.job.id, lease.token, cause), numbers)[0] == "dead"
 
-    def hand_back(self, lease: Lease) -> Message | None:
-        """The worker is asked to end: the attempt does not count, and the caller sends the message that has another
-        worker run the stage. None: the lease is lost."""
-        answer = self.transition("hand_back", (lease.job.id, lease.token))
-        return Message(lease.job.id, lease.stage, cast("JobClass", answer[1])) if answer[0] == "sent" else None
+    def hand_back(self, lease: Lease) -> bool:
+        """The worker is asked to end: the attempt does not count, and another one is to run the stage now. False: the
+        lease is lost."""
+        return self.transition("hand_back", (lease.job.id, lease.token))[0] == "sent"
 
     # ------------------------------------------------------------------------------------------ what was lost
 
     def reconcile(self, most: int = 100) -> list[tuple[Message, str]]:
-        """The messages to send again, each with its reason: `lease`, `message` or `retry`."""
+        """The stages that were put on their queues again, each with its reason: `lease`, `message` or `retry`."""
         timing = self.timing
         found = self.transition("reconcile", (), (most, timing.message_lost, timing.most_attempts, timing.keep_job))
         return [

@@ -50,7 +50,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A stage to be put on its queue. Whoever sends it may die first: the reconciler sends it again."""
+    """A stage on its queue: the ledger has put it there in the step that made the stage the next one."""
 
     job: str
     stage: Stage
@@ -96,11 +96,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to run one stage of one job. `token` fences: whoever lost the lease can change nothing more."""
+    """The right to run one stage of one job. `token` fences: whoever lost the lease can change nothing more.
+    `catalog`: the digest of the one that was current when the stage began, "" where Redis does not know it."""
 
     job: Job
     stage: Stage
     token: str
+    catalog: str = ""
 
 
 Refusal = Literal["gone", "ended", "elsewhere", "leased", "superseded", "dead"]

@@ -9,7 +9,7 @@ from pipeline.stores.protocol import DamagedBlob
 from workers.context import Context
 from workers.faults import SaveMissing
 from workers.handoff import Handed, Note, from_inline, inline, note_of, pack, unpack
-from workers.ledger.records import Job, Stage
+from workers.ledger.records import Job, Lease, Stage
 from workers.records import Save
 from workers.stages.step import Next
 
@@ -38,17 +38,17 @@ def text_of(context: Context, job: Job) -> tuple[str, bytes]:
     return context.archive.put_text(text), text
 
 
-def take_up(context: Context, job: Job, stage: Stage) -> tuple[Note, Handed]:
+def take_up(context: Context, lease: Lease) -> tuple[Note, Handed]:
     """What the stage before left. Where it is gone or damaged the work begins anew, with the catalog that the job has.
 
     Raises SaveMissing, FetchError, CatalogMissing, LedgerCorrupt.
     """
-    note = note_of(job, stage)
+    note = note_of(lease.job, lease.stage)
     handed = None if note is None else _handed(context, note)
     if note is not None and handed is not None:
         return note, handed
-    digest, text = text_of(context, job)
-    catalog = context.catalogs.current() if note is None else note.catalog
+    digest, text = text_of(context, lease.job)
+    catalog = note.catalog if note is not None else lease.catalog or context.catalogs.current()
     return Note(catalog=catalog, text=digest), Handed(text, (), None)
 
 

@@ -8,19 +8,20 @@ from typing import TypeAlias
 
 from workers.context import Context
 from workers.handoff import Note
-from workers.ledger.records import Job, Stage
+from workers.ledger.records import Lease, Row, Stage
 from workers.publishing import Ending
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """`stage` is to run, with what `note` names."""
+    """`stage` is to run, with what `note` names. `row`: of the document in the project, None where it is there."""
 
     stage: Stage
     note: Note
+    row: Row | None = None
 
 
 Step: TypeAlias = "Next | Ending"
 
-Run: TypeAlias = Callable[[Context, Job], Step]
+Run: TypeAlias = Callable[[Context, Lease], Step]
 """A stage. May raise whatever its surroundings do (`workers.faults`)."""

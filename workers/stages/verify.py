@@ -6,18 +6,19 @@ from pipeline.compilation import Compilation
 from pipeline.compiler import Input
 from workers import publishing
 from workers.context import Context
-from workers.ledger.records import Job
+from workers.ledger.records import Job, Lease
 from workers.publishing import Ending, Overtaken
 from workers.stages.compiling import take_up
 
 
-def run(context: Context, job: Job) -> Ending:
+def run(context: Context, lease: Lease) -> Ending:
+    job = lease.job
     earlier = publishing.earlier_ending(context.archive, job)
     if earlier is not None:
         _update_project(context, job)
         return earlier
     try:
-        ending = publishing.retire(context.archive, job) if job.action == "retire" else _compile(context, job)
+        ending = publishing.retire(context.archive, job) if job.action == "retire" else _compile(context, lease)
     except Overtaken:
         return publishing.overtaken(context.archive, job)
     _update_project(context, job)
@@ -29,9 +30,10 @@ def _update_project(context: Context, job: Job) -> None:
         context.ledger.forget(job.document, job.sequence)
 
 
-def _compile(context: Context, job: Job) -> Ending:
+def _compile(context: Context, lease: Lease) -> Ending:
     """Raises Overtaken."""
-    note, handed = take_up(context, job, "verify")
+    job = lease.job
+    note, handed = take_up(context, lease)
     endings: list[Ending] = []
 
     def publish(compilation: Compilation) -> None:

@@ -23,10 +23,11 @@ from workers.bulk.duties import Feeder, Offers, recompiles_of
 from workers.catalogs import Sources, publish_catalog
 from workers.context import open_context
 from workers.heartbeat import Heart
-from workers.ledger.records import Message
 from workers.settings import Settings
 from workers.shell import Shell
 from workers.tokens import SCOPES, Tokens
+
+from ..celery_messages import take_all
 
 WEBHOOK_SECRET = "whsec_" + base64.b64encode(b"the sender's secret, 32 bytes or").decode()
 OLD_SECRET = "whsec_" + base64.b64encode(b"the secret that was used earlier").decode()
@@ -68,13 +69,8 @@ class Running:
         self.service = self.app.state.service
         self.url = f"http://127.0.0.1:{self.server.port}"
         self.client = self.as_text("")
-        self._sent: list[Message] = []
         self._context = open_context(settings)
-        self._shell = Shell(
-            self._context, Heart(self._context.ledger), "test", lambda message, _trace: self._sent.append(message)
-        )
-        # In place of the broker: a message is taken to the workers by `compile_all`.
-        self.service.send = lambda message, _trace: self._sent.append(message)
+        self._shell = Shell(self._context, Heart(self._context.ledger), "test")
         self.publish(sources or Sources(None))
 
     # -------------------------------------------------------------------------------------------- clients
@@ -101,17 +97,16 @@ class Running:
     def compile_all(self) -> None:
         """What dispatcher and workers would do until nothing is left."""
         while True:
-            self._sent += self._context.ledger.claim()
-            if not self._sent:
+            self._context.ledger.claim()
+            messages = take_all(self._context.redis, self.settings.redis_prefix)
+            if not messages:
                 return
-            message = self._sent.pop(0)
-            self._shell.run(message.job, message.stage)
+            for message in messages:
+                self._shell.run(message.job, message.stage)
 
     def feed_all(self) -> int:
         """What dispatchers and workers would do for recompiles of many documents; how many jobs that were."""
-        feeder = Feeder(
-            self._context.ledger, recompiles_of(self._context), 8, lambda message, _: self._sent.append(message)
-        )
+        feeder = Feeder(self._context.ledger, recompiles_of(self._context), 8)
         count = 0
         while begun := feeder.step():
             count += begun

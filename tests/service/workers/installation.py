@@ -18,10 +18,11 @@ from workers.app import make_app
 from workers.archive import Archive
 from workers.context import Context, open_context
 from workers.intake import Intake, open_installation
-from workers.ledger.records import ENDED, STAGES, Accepted, Job, Stage
+from workers.ledger.records import ENDED, STAGES, Accepted, Job, Message, Stage
 from workers.records import Outcome, Output, Published
-from workers.sending import Send, sender
 from workers.settings import Settings
+
+from ..celery_messages import send
 
 WAIT_S: Final = 40.0
 Found = TypeVar("Found")
@@ -49,7 +50,7 @@ class Installation:
         self.settings = settings_of(self.environment)
         self.context: Context = open_context(self.settings)
         open_installation(self.context.ledger, self.context.archive)
-        self.send: Send = sender(make_app(self.settings))
+        self._app = make_app(self.settings)
 
     # --------------------------------------------------------------------------------------------- processes
 
@@ -115,6 +116,10 @@ class Installation:
     def log(self, name: str) -> str:
         path = self.folder / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
+
+    def send(self, message: Message) -> None:
+        """A message that the ledger did not ask for."""
+        send(self._app, message)
 
     # ------------------------------------------------------------------------------------- saving and looking
 

@@ -16,12 +16,15 @@ from redis import Redis
 from workers.app import make_app
 from workers.broker import MAX_BODY, MAX_WAIT, fault_of
 from workers.busy import Busy
+from workers.connections import open_ledger
 from workers.ledger.ledger import new_id
-from workers.ledger.records import CLASSES, STAGES, JobClass, Message, Stage
-from workers.queues import QUEUES, queue_key, queue_of, queues_of, stage_of_task, task_of
-from workers.sending import sender
+from workers.ledger.records import CLASSES, STAGES, JobClass, Lease, Message, Stage
+from workers.queues import QUEUES, key_prefix, queue_key, queue_of, queues_of, stage_of_task, task_of
 from workers.settings import Settings
 from workers.tasks import register
+
+from ..celery_messages import send, take_all
+from .given import claimed_job
 
 JOB = "0" * 27
 Raw = dict[str, Any]
@@ -62,20 +65,18 @@ def changed(place: str, value: object) -> Raw:
 def test_what_we_send_passes(
     stage: Stage, job_class: JobClass, registered: bool, service_settings: Settings, redis: Redis
 ) -> None:
-    """As Celery writes it, from a dispatcher and from a worker, also when it is sent again later with the worker's
-    limits; its headers carry the trace."""
+    """As Celery writes it, also when it is sent again later with the worker's limits."""
     settings = service_settings
     message = Message(new_id(), stage, job_class)
     app = make_app(settings)
     if registered:  # as in a worker, where Celery adds what it knows of its tasks
         register(app, settings, Busy())
-    sender(app)(message, "00-1-2-01")
+    send(app, message)
     key = queue_key(settings.redis_prefix, message.queue)
     taken = redis.rpop(key)
     assert isinstance(taken, str)
     sent = json.loads(taken)
     assert fault_of(sent, message.queue) is None
-    assert sent["headers"]["traceparent"] == "00-1-2-01"
     assert message.job in json.loads(base64.b64decode(sent["body"]))[0]
     assert sent["headers"]["timelimit"] == [None, None]
     sent["headers"]["timelimit"] = [75.0, 60]
@@ -83,6 +84,49 @@ def test_what_we_send_passes(
     sent["headers"]["retries"] = 1
     assert fault_of(sent, message.queue) is None
     assert redis.llen(key) == 0
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("job_class", CLASSES)
+def test_what_the_ledger_sends_is_celerys(
+    stage: Stage, job_class: JobClass, service_settings: Settings, redis: Redis
+) -> None:
+    """kombu takes it from the queue, decodes it and acknowledges it; it calls the stage's task with the job's id, and
+    carries the job's trace. No two messages have the same tag."""
+    settings = service_settings
+    ledger = open_ledger(settings, redis)
+    ledger.open(fresh=True)
+    first = claimed_job(ledger)
+    job = ledger.begin(first, "parse", "test")
+    assert isinstance(job, Lease)
+    ledger.complete(job, "succeeded", "{}")
+    take_all(redis, settings.redis_prefix)
+    message = ledger.recompile("a.md", job_class=job_class, trace="00-1-2-01")
+    assert isinstance(message, Message)
+    for following in STAGES[1 : STAGES.index(stage) + 1]:
+        lease = ledger.begin(message.job, message.stage, "test")
+        assert isinstance(lease, Lease)
+        message = ledger.advance(lease, following, "{}")
+        assert message is not None
+    lengths = {queue: redis.llen(queue_key(settings.redis_prefix, queue)) for queue in QUEUES}
+    assert lengths[message.queue] == 1
+    taken: list[Any] = []
+    with make_app(settings).connection() as connection:
+        channel = connection.default_channel
+        for earlier in STAGES[: STAGES.index(stage) + 1]:
+            found = channel.basic_get(queue_of(earlier, job_class), no_ack=False)
+            assert found is not None
+            assert fault_of(found.serializable(), queue_of(earlier, job_class)) is None
+            taken.append(found)
+        last = taken[-1]
+        assert last.payload == [[message.job], {}, {}]
+        assert (last.headers["task"], last.headers["traceparent"]) == (task_of(stage), "00-1-2-01")
+        assert len({found.delivery_tag for found in taken}) == len(taken)
+        unacked = f"{key_prefix(settings.redis_prefix)}unacked"
+        assert redis.hlen(unacked) == len(taken)
+        for found in taken:
+            found.ack()
+        assert redis.hlen(unacked) == 0
 
 
 def test_another_versions_arguments_pass() -> None:

@@ -147,7 +147,7 @@ def test_messages_twice_and_for_other_stages_run_nothing(installation: Installat
     accepted = installation.save("twice.md", MULTI)
     for _ in range(10):
         for stage in STAGES:
-            installation.send(Message(accepted.job, stage, "interactive"), "")
+            installation.send(Message(accepted.job, stage, "interactive"))
     outcome = installation.outcome(accepted)
     assert outcome.status == "succeeded"
     assert installation.job(accepted.job).total_attempts == len(STAGES)
@@ -182,7 +182,6 @@ def test_a_second_round_of_the_same_save(installation: Installation) -> None:
     installation.outcome(first)
     message = installation.context.ledger.recompile(name)
     assert isinstance(message, Message)
-    installation.send(message, "")
     assert installation.wait(message.job).state == "succeeded"
     assert installation.published(name).order == (first.sequence, 1)
     outcome = installation.archive.outcome(name, first.sequence)

@@ -42,7 +42,6 @@ def test_a_document_that_takes_too_long(install: Install) -> None:
     found.archive.remove_dead(accepted.job)
     message = found.context.ledger.replay(accepted.job)
     assert isinstance(message, Message)
-    found.send(message, "")
     # It asks for more than a procedure may be: the user's fault at last, and no longer ours.
     assert found.wait(accepted.job, 90).state == "failed"
     outcome = found.outcome(accepted)

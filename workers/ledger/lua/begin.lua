@@ -1,6 +1,6 @@
 -- A worker has a message for a stage: may it run?
 -- ARGV: job, stage, token, worker, lease ms, most attempts of a stage, how long to keep ended jobs ms
--- Returns {run, the job's fields...} | {gone} | {ended} | {elsewhere} | {leased} | {superseded} | {dead}.
+-- Returns {run, digest of the current catalog ("" unknown), the job's fields...} | {gone} | {ended} | {elsewhere} | {leased} | {superseded} | {dead}.
 local job, stage, token, worker = unpack(ARGV, 1, 4)
 local lease, most, keep_job = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local now = now_ms()
@@ -25,4 +25,4 @@ redis.call('HINCRBY', key, 'total_attempts', 1)
 redis.call('HSET', key, 'token', token, 'worker', worker, 'lease_ms', integer(now + lease), 'begun:' .. stage, integer(now))
 redis.call('ZADD', P .. ':leases', now + lease, job)
 emit(job, document, 'begun', stage)
-return {'run', unpack(redis.call('HGETALL', key))}
+return {'run', text(redis.call('GET', P .. ':catalog')), unpack(redis.call('HGETALL', key))}

@@ -1,6 +1,6 @@
 -- Documents whose quiet time is over: their waiting jobs begin. Any number of dispatchers may call this.
 -- ARGV: at most how many, ms after which a document that was never published keeps its running job
--- Returns {job, stage, class, document, ...}: the messages to send.
+-- Returns {job, stage, class, document, ...}: whose first messages were sent.
 local now = now_ms()
 local due = redis.call('ZRANGEBYSCORE', P .. ':due', '-inf', now, 'LIMIT', 0, tonumber(ARGV[1]))
 local patience = tonumber(ARGV[2])

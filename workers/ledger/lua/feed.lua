@@ -1,7 +1,7 @@
 -- The next documents of a recompile begin, while fewer than so many bulk jobs are under way. Any number of dispatchers
 -- may call this.
 -- ARGV: bulk, window, ms after which a document is tried again whose job waits or runs, ids for the jobs...
--- Returns {job, stage, class, document, ...}: the messages to send.
+-- Returns {job, stage, class, document, ...}: whose first messages were sent.
 local bulk, window, later = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = bulk_key(bulk)
 local todo = key .. ':todo'

@@ -1,9 +1,9 @@
 -- A worker that is asked to end gives its job back: the attempt does not count, and the stage is to run elsewhere, now.
 -- ARGV: job, token
--- Returns {sent, class} | {lost}.
+-- Returns {sent} | {lost}.
 local job, token = ARGV[1], ARGV[2]
 local key = job_key(job)
-local document, held, stage, class, attempts = read(key, 'document', 'token', 'stage', 'class', 'attempts')
+local document, held, stage, attempts = read(key, 'document', 'token', 'stage', 'attempts')
 if held == '' or held ~= token then return {'lost'} end
 if number(attempts) > 0 then
   redis.call('HINCRBY', key, 'attempts', -1)
@@ -11,4 +11,4 @@ if number(attempts) > 0 then
 end
 enqueue(job, stage, now_ms())
 emit(job, document, 'handed-back', stage)
-return {'sent', class}
+return {'sent'}

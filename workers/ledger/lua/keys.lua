@@ -32,7 +32,9 @@
 --                            created_ms, claimed_ms, ended_ms; begun:STAGE, took:STAGE in ms; note:STAGE: JSON that the
 --                            stage left for the next ones; outcome: JSON; cause: of the last failed attempt
 --                            Expires when it has ended, dead jobs excepted.
--- P:messages         zset    job id by the time when the message for its stage was handed to the queue, ms. A job that is
+-- P:queue:STAGE.CLASS  list  the broker's: messages, each for a stage of a job. Those that Celery has taken are the
+--                            broker's own keys, P:queue:…
+-- P:messages         zset    job id by the time when the message for its stage was put on the queue, ms. A job that is
 --                            under way is in exactly one of messages, leases and retries.
 -- P:leases           zset    job id by the time when its lease ends, ms
 -- P:retries          zset    job id by the time when it may be tried again, ms
@@ -41,7 +43,7 @@
 -- P:events:JOB       stream  what happened to the job: at most MAX_EVENTS, expires with it
 -- P:events           stream  the same of all jobs, for those who watch: at most MAX_ALL_EVENTS
 -- P:once:KEY         string  "JOB SEQUENCE" of the save that answered this idempotency key; expires
--- P:totals           hash    succeeded, failed, superseded, dead, expired:STAGE: how many ever, for the exporter
+-- P:totals           hash    succeeded, failed, superseded, dead, expired:STAGE, messages: how many ever
 -- P:index            hash    document id -> JSON [sequence, name, [calls]]: the project
 -- P:index-version    string  how often a name or calls in it have changed
 -- P:bulk:ID          hash    of a recompile; state: running | paused | cancelled | finished, total: of documents, catalog, scope (JSON),
@@ -61,7 +63,7 @@
 -- P:rate:KEY         string  the time, ms, when the bucket of KEY will be full again; expires then
 -- Kept by others: P:catalog, the digest of the current catalog, P:catalog-offered, of the one whose plan was offered last,
 -- and P:catalog-offered:DIGEST while a dispatcher makes that offer; P:token:ID, copies of tokens; P:consumers, who takes
--- messages; P:queue:…, the broker's own keys.
+-- messages.
 
 local P = KEYS[1]
 local MAX_EVENTS = 64
@@ -233,11 +235,69 @@ local function finish(job, outcome, detail, keep_ms, now, recorded)
   end
 end
 
--- Hands the job's current stage to the queue; the caller sends the message.
+local BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+-- Of JSON, which may end in blanks: so it needs no padding.
+local function base64(json)
+  local digits = {}
+  json = json .. string.rep(' ', -#json % 3)
+  for at = 1, #json, 3 do
+    local one, two, three = string.byte(json, at, at + 2)
+    local bits = one * 65536 + two * 256 + three
+    for _, place in ipairs({262144, 4096, 64, 1}) do
+      local digit = math.floor(bits / place) % 64 + 1
+      digits[#digits + 1] = string.sub(BASE64, digit, digit)
+    end
+  end
+  return table.concat(digits)
+end
+
+-- A message as Celery's protocol 2 in kombu's envelope (`workers.broker` says what of it is read): it holds the job's
+-- id only. `tag` is the message's own, so that whoever has taken it can acknowledge it.
+local function message(job, stage, queue, trace, tag)
+  return cjson.encode({
+    body = base64('[' .. cjson.encode({job}) .. ',{},{}]'),
+    ['content-type'] = 'application/json',
+    ['content-encoding'] = 'utf-8',
+    headers = {
+      lang = 'py', task = 'aop.' .. stage, id = tag, root_id = tag, parent_id = cjson.null, retries = 0,
+      traceparent = trace ~= '' and trace or nil,
+    },
+    properties = {
+      correlation_id = tag, delivery_tag = tag, delivery_mode = 2, priority = 0, body_encoding = 'base64',
+      delivery_info = {exchange = '', routing_key = queue},
+    },
+  })
+end
+
+-- The stage is to run: in the same step its message is on the queue.
 local function enqueue(job, stage, now)
   forget_place(job)
-  redis.call('HSET', job_key(job), 'stage', stage, 'state', STATE[stage], 'token', '')
+  local key = job_key(job)
+  redis.call('HSET', key, 'stage', stage, 'state', STATE[stage], 'token', '')
   redis.call('ZADD', P .. ':messages', now, job)
+  local class, trace = read(key, 'class', 'trace')
+  local queue = stage .. '.' .. class
+  local tag = integer(now) .. '-' .. integer(redis.call('HINCRBY', P .. ':totals', 'messages', 1))
+  redis.call('LPUSH', P .. ':queue:' .. queue, message(job, stage, queue, trace, tag))
+end
+
+-- The project's row of a document, as JSON [sequence, name, [calls]]. Whether its name or calls changed: not where a
+-- newer save's row is there.
+local function put_row(document, sequence, row)
+  if number((read(doc_key(document), 'forgotten'))) >= number(sequence) then return false end
+  local found = redis.call('HGET', P .. ':index', document)
+  if found == row then return false end
+  local changed = true
+  if found then
+    local old = cjson.decode(found)
+    if old[1] > number(sequence) then return false end
+    -- The rest of the row behind its sequence: equal rows are written alike.
+    changed = string.match(found, ',.*') ~= string.match(row, ',.*')
+  end
+  redis.call('HSET', P .. ':index', document, row)
+  if changed then redis.call('INCR', P .. ':index-version') end
+  return changed
 end
 
 -- Writes a job that waits to be claimed, or for its first message.

@@ -2,7 +2,7 @@
 -- attempts whose time has come. Any number of reconcilers may call this.
 -- ARGV: at most how many of each, ms after which a message counts as lost, most attempts of a stage,
 --       how long to keep ended jobs ms
--- Returns {job, stage, class, reason, ...}: the messages to send. reason: lease | message | retry.
+-- Returns {job, stage, class, reason, ...}: whose messages were sent again. reason: lease | message | retry.
 local limit, lost, most, keep_job = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local now = now_ms()
 local messages = {}
