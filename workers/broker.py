@@ -13,9 +13,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal, cast
 
-from kombu.transport.redis import Channel, SentinelChannel, SentinelTransport, Transport
+from kombu.transport.redis import Channel, QoS, SentinelChannel, SentinelTransport, Transport
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from redis import ConnectionPool, Redis
+from redis.exceptions import RedisError
 
 from workers.ledger.records import STAGES
 from workers.logs import get_logger
@@ -132,6 +133,28 @@ def refuse(fault: Fault, queue: str, problem: str) -> None:
     _log.warning("message refused", reason=fault, queue=queue, problem=problem)
 
 
+class ForgivingQoS(QoS):
+    """A message that could not be acknowledged because Redis was away no longer takes its place: kombu would keep it,
+    Celery only logs the fault, and a worker of one place would never ask for a message again, nor notice that its
+    connection is gone. Redis hands the message out once more, and then it runs nothing."""
+
+    def ack(self, delivery_tag: str) -> None:
+        """Raises RedisError, OSError."""
+        try:
+            super().ack(delivery_tag)  # type: ignore[no-untyped-call]  # kombu's
+        except (RedisError, OSError):
+            self._quick_ack(delivery_tag)
+            raise
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        """Raises RedisError, OSError."""
+        try:
+            super().reject(delivery_tag, requeue)  # type: ignore[no-untyped-call]  # kombu's
+        except (RedisError, OSError):
+            self._quick_ack(delivery_tag)
+            raise
+
+
 class _CheckedChannel:
     """Mixed into kombu's: what cannot even be decoded is dropped; and one client serves all messages, where kombu makes
     a new one for each, which takes longer than sending it."""
@@ -172,6 +195,8 @@ class _CheckedTransport:
 class CheckedChannel(_CheckedChannel, Channel):
     """Of one Redis."""
 
+    QoS = ForgivingQoS
+
 
 class CheckedTransport(_CheckedTransport, Transport):
     """Of one Redis."""
@@ -181,6 +206,8 @@ class CheckedTransport(_CheckedTransport, Transport):
 
 class CheckedSentinelChannel(_CheckedChannel, SentinelChannel):
     """Of a Redis that a Sentinel names."""
+
+    QoS = ForgivingQoS
 
 
 class CheckedSentinelTransport(_CheckedTransport, SentinelTransport):

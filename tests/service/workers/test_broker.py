@@ -6,11 +6,13 @@ import base64
 import json
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 from redis import Redis
 
 from workers.app import make_app
@@ -19,6 +21,7 @@ from workers.busy import Busy
 from workers.connections import open_ledger
 from workers.ledger.ledger import new_id
 from workers.ledger.records import CLASSES, STAGES, JobClass, Lease, Message, Stage
+from workers.local.valkey import Valkey
 from workers.queues import QUEUES, key_prefix, queue_key, queue_of, queues_of, stage_of_task, task_of
 from workers.settings import Settings
 from workers.tasks import register
@@ -127,6 +130,28 @@ def test_what_the_ledger_sends_is_celerys(
         for found in taken:
             found.ack()
         assert redis.hlen(unacked) == 0
+
+
+@pytest.mark.parametrize("how", ["ack", "reject", "requeue"])
+def test_what_cannot_be_acknowledged_holds_up_nothing(how: str, service_settings: Settings, tmp_path: Path) -> None:
+    """Redis went away in that moment. A worker of one place would else never ask for a message again."""
+    with Valkey(tmp_path / "valkey") as valkey:
+        settings = service_settings.model_copy(update={"redis_url": SecretStr(valkey.url)})
+        app = make_app(settings)
+        for _ in range(2):
+            send(app, Message(new_id(), "parse", "interactive"))
+        with app.connection() as connection:
+            channel = connection.default_channel
+            channel.basic_qos(0, 1, False)
+            first = channel.basic_get("parse.interactive", no_ack=False)
+            channel.qos.append(first, first.delivery_tag)
+            assert not channel.qos.can_consume()
+            valkey.kill()
+            with pytest.raises(connection.connection_errors):
+                first.ack() if how == "ack" else first.reject(requeue=how == "requeue")
+            valkey.start()
+            assert channel.qos.can_consume()
+            assert channel.basic_get("parse.interactive") is not None
 
 
 def test_another_versions_arguments_pass() -> None:
