@@ -266,7 +266,7 @@ def test_wide_files_take_time_in_proportion(tmp_path: Path, keys: str) -> None:
     path = write(tmp_path, "shop.yaml", f"version: 1\ntools:\n - name: a\n   kind: mcp\n   {keys}\n")
     started = time.process_time()
     load_catalog([path])
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 30
 
 
 def test_messages_are_short_and_keep_secrets(tmp_path: Path) -> None:

@@ -8,17 +8,18 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from datetime import date
 from pathlib import Path
 
 import jsonschema
+import jsonschema_rs
 import pytest
 
 from catalog.load import SHIPPED, load_catalog
 from catalog.model import Operation, Tool
 from catalog.snapshot import Catalog
 from catalog.words import loose
+from tests.work import calls
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +149,7 @@ def test_every_operation_is_described_and_has_a_valid_schema(shipped: Catalog, n
             assert json.loads(operation.definition)["permission"], operation.name
             continue
         schema = json.loads(operation.schema)
-        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema_rs.meta.validate(schema)
         assert schema["type"] == "object", operation.name
         assert set(schema.get("required", ())) <= set(schema["properties"]), operation.name
 
@@ -272,15 +273,10 @@ def test_no_scope_leaves_open_which_operation_receives_a_text(shipped: Catalog) 
         assert len(scopes) == len(set(scopes)), tool.name
 
 
-def test_it_loads_within_fifteen_milliseconds(tmp_path: Path) -> None:
-    """Compiled, with a tool of it; the best of several, for the machine may be busy."""
+def test_loading_it_is_little_work(tmp_path: Path) -> None:
+    """Compiled, with a tool of it: a few thousand calls of functions, which are a millisecond or two."""
     load_catalog(cache_dir=tmp_path)
-    took = []
-    for _ in range(7):
-        begin = time.perf_counter()
-        assert load_catalog(cache_dir=tmp_path).tool("slack") is not None
-        took.append(time.perf_counter() - begin)
-    assert min(took) < 0.015
+    assert calls(lambda: load_catalog(cache_dir=tmp_path).tool("slack")) < 6_000
 
 
 @pytest.mark.parametrize("forbidden", [False, True])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -33,5 +32,6 @@ def test_a_check_starts_fast(here: Path, environment: dict[str, str]) -> None:
         (processor_seconds(LIBRARIES, environment, here), processor_seconds(check, environment, here))
         for _ in range(RUNS)
     ]
-    libraries, ours = (statistics.median(times) for times in zip(*pairs, strict=True))
+    # The least of each: what else the machine does only adds to them.
+    libraries, ours = (min(times) for times in zip(*pairs, strict=True))
     assert ours <= LIMIT * libraries

@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 from conftest import BAD, CALLER, GOOD, command, write
 
-PATIENCE_S = 15
+PATIENCE_S = 120
 
 
 class Watched:

@@ -16,7 +16,7 @@ from catalog.nodes import Json
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 60
-"""Generous: several processes share a slow machine. Each takes a few seconds, most take milliseconds."""
+"""Of a processor. Each takes a few seconds, most take milliseconds; what is not bounded takes years."""
 MEGABYTES = 1_500
 
 
@@ -85,9 +85,9 @@ HOSTILE: dict[str, tuple[Json, str]] = {
 def test_a_hostile_schema_is_answered_in_time(name: str) -> None:
     """By the rule that is there for it, or by others."""
     value, rule = HOSTILE[name]
-    started = time.perf_counter()
+    started = time.process_time()
     report = lint(value)
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
     assert rule in {finding.rule.id for finding in report.findings}
 
 
@@ -120,9 +120,12 @@ def test_the_largest_and_deepest_inputs_take_bounded_time_and_memory(program: st
         [sys.executable, "-m", "catalog.lint", str(file), "--format", "json"],
         cwd=ROOT,
         capture_output=True,
-        timeout=SECONDS,
+        timeout=SECONDS * 20,  # of the clock, on a busy machine
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        preexec_fn=lambda: (
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)),
+        ),
     )
     assert done.returncode == status, done.stderr[-2_000:]
     if status == 1:

