@@ -9,8 +9,9 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-def until(ask: Callable[[], Found | None], within_s: float = 30.0, told: Callable[[], str] = str) -> Found:
-    """Ask until the answer is something. `told`: what a failure says beside that."""
+def until(ask: Callable[[], Found | None], within_s: float = 120.0, told: Callable[[], str] = str) -> Found:
+    """Ask until the answer is something; the time is generous, since only what fails takes it. `told`: what a failure
+    says beside that."""
     end = time.monotonic() + within_s
     while True:
         found = ask()

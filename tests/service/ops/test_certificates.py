@@ -77,7 +77,7 @@ class TlsServer:
         with contextlib.suppress(OSError):  # closed already
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        self._thread.join(timeout=5)
+        self._thread.join(timeout=120)
 
 
 Make = Callable[[str, datetime], tuple[TlsServer, Path]]

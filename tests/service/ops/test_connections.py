@@ -53,7 +53,7 @@ def sentinel(tmp_path: Path) -> Iterator[tuple[Valkey, int]]:
             yield valkey, port
         finally:
             process.terminate()
-            process.wait(timeout=10)
+            process.wait(timeout=120)
 
 
 def test_redis_is_found_by_its_sentinel(sentinel: tuple[Valkey, int]) -> None:
@@ -108,7 +108,7 @@ def test_redis_by_a_socket(tmp_path: Path) -> None:
                 assert redis.client_info()["db"] == 3
         finally:
             process.terminate()
-            process.wait(timeout=10)
+            process.wait(timeout=120)
 
 
 def test_a_store_in_files_is_durable(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from workers.local.servers import free_ports
 from ..waiting import until
 from ..workers.documents import FAILING, MULTI
 
-WAIT_S: Final = 90.0
+WAIT_S: Final = 180.0
 
 NAMES: Final = (
     "aop_jobs_total",
@@ -94,7 +94,7 @@ class Running:
         """A client with the token that it printed."""
         url = self.saying(r"^  HTTP +(http://\S+)$")
         token = self.saying(r"^  token +(aop_\S+)$")
-        return httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=20)
+        return httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=120)
 
     def write(self, name: str, text: str) -> None:
         fresh = self.docs / f".{name}.new"
@@ -133,7 +133,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 def names_at(url: str) -> set[str]:
     """Of figures, also of those that have no value yet: no token of this installation expires."""
-    text = httpx2.get(url, timeout=20).raise_for_status().text
+    text = httpx2.get(url, timeout=120).raise_for_status().text
     families = list(text_string_to_metric_families(text))
     return {family.name for family in families} | {sample.name for family in families for sample in family.samples}
 
@@ -193,7 +193,7 @@ def test_a_folder_is_served_whatever_dies(folder: Path) -> None:
 
     # Everything is killed, and Redis forgets everything.
     os.kill(first.process.pid, signal.SIGKILL)
-    first.process.wait(timeout=10)
+    first.process.wait(timeout=120)
     for pid in processes_of(folder):
         os.kill(pid, signal.SIGKILL)
     until(lambda: not processes_of(folder))

@@ -50,14 +50,14 @@ def exporter(settings: Settings, folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/metrics"
     finally:
         process.terminate()
-        status = process.wait(timeout=20)
+        status = process.wait(timeout=120)
     assert status == 0, log.read_text()
     assert "Traceback" not in log.read_text()
 
 
 def scrape(url: str) -> dict[str, float]:
     """Value by name and labels."""
-    answer = httpx2.get(url, timeout=20).raise_for_status()
+    answer = httpx2.get(url, timeout=120).raise_for_status()
     return {
         f"{sample.name}{sorted(sample.labels.values())}": sample.value
         for family in text_string_to_metric_families(answer.text)
@@ -74,7 +74,7 @@ def test_a_lost_ledger_fails_the_scrape_until_it_is_there_again(
     with exporter(service_settings, tmp_path) as url:
         assert scrape(url)["aop_dead_letters[]"] == 0
         wipe(redis, ledger)
-        assert httpx2.get(url, timeout=20).status_code == 503
+        assert httpx2.get(url, timeout=120).status_code == 503
         assert {path.name for path in (tmp_path / "probes").iterdir()} == {"alive", "ready"}
         ledger.open(fresh=True)
         assert scrape(url)["aop_dead_letters[]"] == 0

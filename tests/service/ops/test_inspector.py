@@ -103,7 +103,7 @@ def test_the_sdk_compiles_and_reads_the_warnings(served: Served) -> None:
         headers = {"authorization": f"Bearer {served.token}"}
         with anyio.fail_after(WAIT_S):
             async with (
-                httpx2.AsyncClient(headers=headers, timeout=20) as http,
+                httpx2.AsyncClient(headers=headers, timeout=120) as http,
                 Client(streamable_http_client(served.url, http_client=http)) as client,
             ):
                 begun = await client.call_tool("compile_aop", {"document_id": "sdk.md", "text": WARNED})

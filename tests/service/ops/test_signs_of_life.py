@@ -32,7 +32,7 @@ def test_a_probe_is_as_old_as_its_last_touch(tmp_path: Path) -> None:
     probe.touch()
     fresh = age_s(folder, ALIVE)
     assert fresh is not None
-    assert fresh < 10
+    assert fresh < 30
     os.utime(folder / ALIVE, (0, (folder / ALIVE).stat().st_mtime - 60))
     old = age_s(folder, ALIVE)
     assert old is not None
@@ -40,7 +40,7 @@ def test_a_probe_is_as_old_as_its_last_touch(tmp_path: Path) -> None:
     probe.touch()
     again = age_s(folder, ALIVE)
     assert again is not None
-    assert again < 10
+    assert again < 30
     probe.clear()
     probe.clear()
     assert age_s(folder, ALIVE) is None

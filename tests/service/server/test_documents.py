@@ -239,7 +239,7 @@ def test_ids_that_try_to_be_something_else(running: Running, path: str) -> None:
     client = running.as_token()
     from http.client import HTTPConnection
 
-    raw = HTTPConnection("127.0.0.1", running.server.port, timeout=10)  # sends the path as it is
+    raw = HTTPConnection("127.0.0.1", running.server.port, timeout=120)  # sends the path as it is
     raw.request(
         "PUT", f"/v1/documents/{path}", body=b"# x\n", headers={"authorization": client.headers["authorization"]}
     )

@@ -22,6 +22,7 @@ from cli.exits import FAILED, OK
 from cli.remote import Remote
 from cli.trouble import OutputFault, Trouble
 
+from ..waiting import until
 from .conftest import settings_of
 from .running import BAD, Running, text
 
@@ -193,15 +194,14 @@ def test_aop_server(valkey: ValkeyServer, tmp_path: Path) -> None:
     with log.open("w") as output:
         process = subprocess.Popen([sys.executable, "-c", program], env=environment, stderr=output, stdout=output)
     try:
-        deadline = time.monotonic() + 30
-        while "aop server: " not in log.read_text() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: "aop server: " in log.read_text(), told=log.read_text)
         url = log.read_text().partition("aop server: ")[2].split()[0]
         with Running(settings) as other:  # another server of the same installation, which makes the token
             token = other.token()
-            client = httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=20)
+            client = httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=120)
             job = client.put("/v1/documents/a", content="# x\n").json()["job_id"]
-            assert min(_seconds(client) for _ in range(20)) < 0.03, "answers wait for an acknowledgement"
+            # What waits for an acknowledgement takes 40 ms each time; on a busy machine some take longer anyway.
+            assert any(_seconds(client) < 0.03 for _ in range(1_000)), "answers wait for an acknowledgement"
             client.post("/v1/hooks/github", content=b"{}", headers={"x-hub-signature-256": "sha256=" + "0" * 64})
             ended = _ends_with_a_stream(client, job, process)
         assert ended == 0
@@ -226,7 +226,7 @@ def _ends_with_a_stream(client: httpx2.Client, job: str, process: subprocess.Pop
         next(lines)
         process.send_signal(signal.SIGTERM)
         list(lines)
-        return process.wait(15)
+        return process.wait(120)
 
 
 def test_a_restarted_server_is_waited_for(run: Callable[..., Running]) -> None:
