@@ -12,7 +12,7 @@ from cli.batch_worker import Broken, Compiled
 from cli.exits import FAILED, OK, TROUBLE
 from cli.messages import say
 from cli.progress import Bar
-from cli.report import Report
+from cli.report import Report, joined
 from cli.trouble import sentence
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.visible import visible
@@ -91,7 +91,7 @@ class Printer:
             case "json":
                 streams.emit(("\n]\n" if self._printed else "]\n") if self._several else "\n" if self._printed else "")
             case "sarif":
-                for piece in self._sarif():
+                for piece in joined(self._sarif()):
                     streams.emit(piece)
             case "text" if self._summarized:
                 streams.emit(f"\n{self._summary()}\n" if self._printed else f"{self._summary()}\n")

@@ -17,6 +17,7 @@ from cli.reading import read_file
 from pipeline.compilation import Compilation
 from pipeline.diagnostics.lang import Lang
 from pipeline.document.source import Source, read_source
+from pipeline.garbage import uncollected
 from pipeline.incremental.record import Status
 
 if TYPE_CHECKING:
@@ -67,17 +68,12 @@ class Reporter:
         path = STDIN if compilation.path == STDIN_PATH else compilation.path
         written = self.publisher is not None and compilation.status == "succeeded"
         output = self.publisher.folder(compilation.path) if self.publisher is not None and written else None
-        errors = sum(finding.fails for finding in findings)
-        report = Report(
-            path,
-            compilation.sha256,
-            compilation.status,
-            errors,
-            len(findings) - errors,
-            output,
-            tuple(_joined(self._text(compilation, path, output))),
-            self._checked(compilation, path),
-        )
+        errors = sum([finding.fails for finding in findings])
+        with uncollected():  # diagnostics make no cycles
+            text = tuple(joined(self._text(compilation, path, output)))
+            checked = self._checked(compilation, path)
+        counts = errors, len(findings) - errors
+        report = Report(path, compilation.sha256, compilation.status, *counts, output, text, checked)
         return self._watched(report, compilation) if self.watched else report
 
     def _watched(self, report: Report, compilation: Compilation) -> Report:
@@ -145,7 +141,7 @@ class Reporter:
 _PIECE: Final = 1 << 16
 
 
-def _joined(parts: Iterable[str]) -> Iterator[str]:
+def joined(parts: Iterable[str]) -> Iterator[str]:
     """The parts in pieces of a size that is worth handing on and writing."""
     gathered: list[str] = []
     size = 0

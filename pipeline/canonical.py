@@ -17,6 +17,7 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from pipeline.garbage import uncollected
 from pipeline.stages.versions import SCHEMA_VERSION
 
 T = TypeVar("T")
@@ -47,7 +48,8 @@ def dumps(value: object) -> bytes:
 def dumps_as(value: object, kind: object) -> bytes:
     """Like `dumps`, for values whose class does not tell their type, such as `Positions`."""
     encode = _shape(kind).encode
-    body = _encode_json(value if encode is None else encode(value))
+    with uncollected():  # a value has no cycles, nor have the rows that it becomes
+        body = _encode_json(value if encode is None else encode(value))
     return f'["{_name(kind)}",{SCHEMA_VERSION},{body}]'.encode("utf-8", "surrogatepass")
 
 

@@ -6,7 +6,7 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import quote
 
@@ -18,6 +18,8 @@ from pipeline.diagnostics.pages import page, page_name, summary
 from pipeline.places import Span
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | bool | None"
+
+_KEPT: Final = 1024
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -54,23 +56,45 @@ def _fix(fix: Fix, artifact: Json) -> Json:
     }
 
 
-def _result(found: Diagnostic, document: Checked, rule: int) -> Json:
-    artifact: Json = {"uri": uri(document.path)}
-    place: dict[str, Json] = {"artifactLocation": artifact}
-    if None not in (found.line, found.column, found.end_line, found.end_column):
-        place["region"] = _region(Span(found.line or 1, found.column or 1, found.end_line or 1, found.end_column or 1))
-    result: dict[str, Json] = {
-        "ruleId": found.code,
-        "ruleIndex": rule,
-        "level": found.severity,
-        "message": {"text": plain(f"{found.message}\n{found.help}")},
-        "locations": [{"physicalLocation": place}],
-        "properties": {"phase": found.phase, "suggestions": list(found.suggestions)},
-    }
-    proposed = fixes(found, document.lines)
-    if proposed:
-        result["fixes"] = [_fix(fix, artifact) for fix in proposed]
-    return result
+class _Results:
+    """A document's results as JSON. What is said of many places, of which there may be half a million, in the same
+    words is put together once: only the region and the fixes are each result's own."""
+
+    def __init__(self, document: Checked, rules: Mapping[str, int]) -> None:
+        self._lines = document.lines
+        self._artifact: Json = {"uri": uri(document.path)}
+        self._rules = rules
+        self._known: dict[tuple[object, ...], tuple[str, str]] = {}
+
+    def __call__(self, found: Diagnostic) -> str:
+        said = (found.code, found.severity, found.message, found.help, found.suggestions, found.phase)
+        known = self._known.get(said)
+        if known is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            known = self._known[said] = self._around(found)
+        before, behind = known
+        line, column, end_line, end_column = found.line, found.column, found.end_line, found.end_column
+        region = ""
+        if line is not None and column is not None and end_line is not None and end_column is not None:
+            # As _region, by hand: it is asked for half a million times.
+            start = f'"startLine": {line}, "startColumn": {column}'
+            region = f', "region": {{{start}, "endLine": {end_line}, "endColumn": {end_column}}}'
+        proposed = fixes(found, self._lines) if found.suggestions else ()
+        repairs = f', "fixes": {_dumps([_fix(fix, self._artifact) for fix in proposed])}' if proposed else ""
+        return f"{before}{region}{behind}{repairs}}}"
+
+    def _around(self, found: Diagnostic) -> tuple[str, str]:
+        """What stands before the region, and what behind it."""
+        head: dict[str, Json] = {
+            "ruleId": found.code,
+            "ruleIndex": self._rules[found.code],
+            "level": found.severity,
+            "message": {"text": plain(f"{found.message}\n{found.help}")},
+        }
+        properties = _dumps({"phase": found.phase, "suggestions": list(found.suggestions)})
+        place = f'{{"physicalLocation": {{"artifactLocation": {_dumps(self._artifact)}'
+        return f'{_dumps(head)[:-1]}, "locations": [{place}', f'}}}}], "properties": {properties}'
 
 
 def _rule(code: str, lang: Lang, help_base: str | None) -> Json:
@@ -108,8 +132,9 @@ def sarif_pieces(
     yield f'{{"$schema": {schema}, "version": "2.1.0", "runs": [{_dumps(run)[:-1]}, "results": ['
     separator = ""
     for document in documents:
+        written = _Results(document, index)
         for found in document.diagnostics:
-            yield f"{separator}{_dumps(_result(found, document, index[found.code]))}"
+            yield f"{separator}{written(found)}"
             separator = ", "
     yield "]}]}\n"
 

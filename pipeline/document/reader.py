@@ -30,6 +30,7 @@ from pipeline.document.prose import write_prose
 from pipeline.document.source import Source
 from pipeline.document.text import Anchors, LeafText
 from pipeline.document.values import block_values, inline_values
+from pipeline.garbage import uncollected
 from pipeline.places import At, Positions, Span
 
 
@@ -370,4 +371,5 @@ class _Reader:
 
 def read_document(source: Source, stem: str) -> tuple[ParsedDocument, Positions, tuple[Finding, ...]]:
     """The document, its positions, and what is to be said about it. `stem` names one without a level-1 heading (F5)."""
-    return _Reader(source, stem).read()
+    with uncollected():  # what is read makes no cycles
+        return _Reader(source, stem).read()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from catalog.model import Operation, Tool
 from catalog.view import CatalogView
@@ -23,6 +22,7 @@ from pipeline.artifacts import (
     ToolDeclaration,
 )
 from pipeline.diagnostics.findings import Argument, Finding
+from pipeline.garbage import uncollected
 from pipeline.places import At
 from pipeline.project import MAX_SUGGESTIONS, ProjectDocument, ProjectView
 from pipeline.resolution.arguments import Scope
@@ -37,6 +37,9 @@ VERSION = versions.RESOLVE
 """Raised whenever the same document, catalog and project may resolve to something else."""
 
 Place = Literal["phase", "call", "outside"]
+
+_Words: TypeAlias = tuple[str, str, str, tuple[str, ...], bool]
+"""All that an item is read by: its declaration as written, text, head, groups, whether のみ stands there."""
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
@@ -125,8 +128,9 @@ class _Resolver:
         grants: dict[Grant, None] = {}
         nones: list[tuple[int, str]] = []
         only_nones = True
+        known: dict[_Words, ItemReading] = {}
         for declaration in section.tools:
-            readings, distinct = self.read_items(declaration)
+            readings = self.read_items(declaration, known)
             if not all(reading.none for reading in readings):
                 only_nones = False
                 if declaration.closed:
@@ -136,27 +140,27 @@ class _Resolver:
                     nones.append((item.anchor, declaration.written))
                 for fault in reading.faults:
                     self.report_fault(fault, item.anchor, section)
-            for reading in distinct:
-                if reading.tool is not None and not reading.faults:
-                    self.tools[reading.tool.name] = reading.tool
-                    grants[reading.grant()] = None
+        for reading in known.values():
+            if reading.tool is not None and not reading.faults:
+                self.tools[reading.tool.name] = reading.tool
+                grants[reading.grant()] = None
         if place != "outside" and not only_nones:
             for anchor, written in nones:
                 self.report("none-with-tools", anchor, section, declaration=written)
         return self.narrowable(tuple(grants)) if place == "phase" else ()
 
-    def read_items(self, declaration: ToolDeclaration) -> tuple[list[ItemReading], Collection[ItemReading]]:
-        """One reading an item, and each reading once. Items of the same words share one, and so all that is said about
-        them: a document may have half a million items, and as many findings."""
-        known: dict[tuple[str, str, tuple[str, ...], bool], ItemReading] = {}
+    def read_items(self, declaration: ToolDeclaration, known: dict[_Words, ItemReading]) -> list[ItemReading]:
+        """One reading an item. Items of the same words in declarations of the same words share one, and so all that is
+        said about them: a document may have half a million items, and as many findings."""
+        written = declaration.written
         readings: list[ItemReading] = []
         for item in declaration.items:
-            words = (item.text, item.head, item.groups, item.only)
+            words = (written, item.text, item.head, item.groups, item.only)
             reading = known.get(words)
             if reading is None:
-                reading = known[words] = read_item(item, declaration.written, self.catalog)
+                reading = known[words] = read_item(item, written, self.catalog)
             readings.append(reading)
-        return readings, known.values()
+        return readings
 
     def misplaced(self, declaration: ToolDeclaration, section: Section, place: Place) -> None:
         if place == "outside":
@@ -265,4 +269,5 @@ def _reached(kind: str, definition: str) -> str:
 
 def resolve(parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str) -> ResolveOutcome:
     """`path`: the document's own, relative to the project's root. Reads nothing but its arguments."""
-    return _Resolver(parsed, catalog, project, path).resolve()
+    with uncollected():  # what is resolved and found makes no cycles
+        return _Resolver(parsed, catalog, project, path).resolve()
