@@ -97,7 +97,12 @@ class Shell:
             with self.heart.keeping(lease):
                 outcome = self._attempt(lease)
         except (SystemExit, KeyboardInterrupt):
-            self._hand_back(lease)
+            if time.perf_counter() - started < self.context.settings.soft_time_limit_s:
+                self._hand_back(lease)
+            else:
+                # The hard limit ends this stage, which did not hear the soft one. Handed back, with its attempt not
+                # counted, it would come again for ever.
+                self._release(lease, SoftTimeLimitExceeded())
             raise
         except Exception as error:  # noqa: BLE001 - the soft time limit is raised anywhere, also while one recorded
             outcome = self._release(lease, error)

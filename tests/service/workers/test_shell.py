@@ -32,6 +32,7 @@ from workers.shell import Shell
 from workers.stages.step import Next, Run, Step
 
 from ..celery_messages import take_all
+from ..waiting import until
 from .given import claimed_job
 
 NOTE = Note(catalog="c" * 64, text="e" * 64)
@@ -191,6 +192,22 @@ def test_a_worker_that_ends_hands_its_job_back(stage: Stage) -> None:
     assert stage.run(job, go_on) == "sent"
 
 
+def test_a_stage_that_the_hard_limit_ends_has_failed(stage: Stage) -> None:
+    """The same signal as of a worker that ends, but after more time than a stage may take: the attempt counts."""
+    stage.context.settings = stage.context.settings.model_copy(update={"soft_time_limit_s": 0.01})
+
+    def act(_context: Context, _lease: Lease) -> Step:
+        time.sleep(0.02)
+        raise SystemExit(1)
+
+    job = claimed_job(stage.context.ledger)
+    for attempts in (1, 2, 3):
+        with pytest.raises(SystemExit):
+            stage.run(job, act)
+        assert job_of(stage, job).attempts == attempts
+    assert (job_of(stage, job).state, "AOP_SOFT_TIME_LIMIT_S" in job_of(stage, job).cause) == ("dead", True)
+
+
 def test_a_superseded_job_goes_no_further(stage: Stage) -> None:
     """A newer save was claimed while the stage ran."""
     ledger = stage.context.ledger
@@ -233,12 +250,17 @@ class Still(Heart):
 def test_a_long_stage_keeps_its_lease(stage: Stage) -> None:
     """The heartbeat runs beside it; afterwards it beats no more."""
     ledger = stage.context.ledger
-    ledger.timing = replace(ledger.timing, lease=300)
+    ledger.timing = replace(ledger.timing, lease=1_500)
     heart = Heart(ledger)
     first, second = claimed_job(ledger), claimed_job(ledger, "b.md")
 
-    def act(_context: Context, _lease: Lease) -> Step:
-        time.sleep(1.0)
+    def act(context: Context, lease: Lease) -> Step:
+        def ends_at() -> float:
+            return float(context.redis.zscore(f"{context.settings.redis_prefix}:leases", lease.job.id) or 0)
+
+        for _ in range(2):
+            before = ends_at()
+            until(lambda: ends_at() > before)  # noqa: B023 - asked in this turn alone
         assert ledger.reconcile() == []
         return Next("resolve", NOTE)
 
