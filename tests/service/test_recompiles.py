@@ -21,6 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from redis import Redis
 
 import workers.ledger.recompiles as recompiles_module
+from tests.service.waiting import until
 from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.recompiles import KEEP_PLAN_S, KEEP_RECOMPILE_MS, MOST_PLANS, Recompile, Recompiles
 from workers.ledger.records import ENDED, Lease, LedgerCorrupt, LedgerLost, Message
@@ -135,7 +136,7 @@ def test_a_document_whose_job_waits_or_runs(
     ledger: Ledger, recompiles: Recompiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Comes later, and holds up none of the others; the save's own job is not counted."""
-    monkeypatch.setattr(recompiles_module, "BUSY_MS", 50)
+    monkeypatch.setattr(recompiles_module, "BUSY_MS", 1_000)
     documents = saved(ledger, 3)
     save(ledger, documents[0])
     save(ledger, documents[1])
@@ -147,10 +148,13 @@ def test_a_document_whose_job_waits_or_runs(
     assert job.document == documents[2]
     finish(ledger, [message, running, *ledger.claim()])
     assert recompiles.feed(WINDOW) == []
-    time.sleep(0.06)
-    finish(ledger, recompiles.feed(WINDOW))
-    after = found(recompiles, identity)
-    assert (after.state, after.counts["succeeded"]) == ("finished", 3)
+
+    def is_finished() -> bool:
+        finish(ledger, recompiles.feed(WINDOW))
+        return found(recompiles, identity).state == "finished"
+
+    until(is_finished)
+    assert found(recompiles, identity).counts["succeeded"] == 3
 
 
 def test_what_is_gone_is_passed_over(ledger: Ledger, recompiles: Recompiles) -> None:
@@ -222,9 +226,7 @@ def test_a_dispatcher_that_is_killed(ledger: Ledger, recompiles: Recompiles, red
         target=_feed_for_ever, args=(url, ledger._prefix, documents), daemon=True
     )
     process.start()
-    deadline = time.monotonic() + 60
-    while ledger.bulk_in_flight() < 20 and time.monotonic() < deadline:
-        time.sleep(0.001)
+    until(lambda: ledger.bulk_in_flight() >= 20)
     assert process.pid is not None
     os.kill(process.pid, signal.SIGKILL)
     process.join(10)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 import server.rest.events
 from workers.ledger.records import Lease
 
+from ..waiting import until
 from .running import Running, problem
 
 
@@ -46,21 +46,19 @@ def begin(running: Running, job: str) -> Lease:
 
 
 def test_progress_until_the_end(running: Running, document: str) -> None:
-    """What was comes first, then each event soon after it happened; the end closes the stream."""
+    """What was comes first, then each event once it has happened, before the next; the end closes the stream."""
     client = running.as_token()
     job = saved(running, client, document)
-    seen: list[tuple[str, float]] = []
+    seen: list[str] = []
     with client.stream("GET", f"/v1/jobs/{job}/events") as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         events = read(stream.iter_lines())
-        seen.append((next(events)["event"], time.time()))
+        seen.append(next(events)["event"])
         lease = begin(running, job)
-        happened = time.time()
-        seen += [(next(events)["event"], time.time()) for _ in range(2)]
+        seen += [next(events)["event"] for _ in range(2)]
         assert running.service.ledger.complete(lease, "failed", "{}")
-        seen += [(event["event"], time.time()) for event in events]
-    assert [name for name, _ in seen] == ["accepted", "claimed", "begun", "failed"]
-    assert seen[2][1] - happened < 5
+        seen += [event["event"] for event in events]
+    assert seen == ["accepted", "claimed", "begun", "failed"]
 
 
 def test_resuming(running: Running, document: str) -> None:
@@ -115,13 +113,12 @@ def test_streams_of_a_token_are_bounded(running: Running, document: str, monkeyp
         assert [next(each) for each in lines] == ["retry: 2000", "retry: 2000"]
         assert problem(client.get(path))[:2] == (429, "rate_limited")
         assert running.as_token().get("/v1/documents").status_code == 200
-    deadline = time.time() + 5
-    while time.time() < deadline:
+
+    def makes_room() -> bool:
         with client.stream("GET", path) as again:
-            if again.status_code == 200:
-                return
-        time.sleep(0.05)
-    pytest.fail("a closed stream still counts")
+            return bool(again.status_code == 200)
+
+    until(makes_room)
 
 
 def test_many_watch_one_job(running: Running, document: str) -> None:
@@ -135,15 +132,15 @@ def test_many_watch_one_job(running: Running, document: str) -> None:
         with client.stream("GET", f"/v1/jobs/{job}/events") as stream:
             events = read(stream.iter_lines())
             next(events)
-            ready.wait(20)
+            ready.wait(120)
             ends.extend([event["event"] for event in events][-1:])
 
     threads = [threading.Thread(target=watch, args=(client,)) for client in clients]
     for thread in threads:
         thread.start()
-    ready.wait(20)
+    ready.wait(120)
     assert clients[0].get(f"/v1/jobs/{job}").status_code == 200
     running.service.ledger.complete(begin(running, job), "failed", "{}")
     for thread in threads:
-        thread.join(20)
+        thread.join(120)
     assert ends == ["failed"] * 100

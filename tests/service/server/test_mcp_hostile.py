@@ -349,7 +349,7 @@ def test_a_body_that_never_comes(run: Callable[..., Running], monkeypatch: pytes
     """Is not waited for."""
     monkeypatch.setattr("server.limits.BODY_S", 0.3)
     slow = run()
-    with socket.create_connection(("127.0.0.1", slow.server.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", slow.server.port), timeout=120) as connection:
         lines = ("POST /mcp HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {slow.token()}", "Content-Length: 9")
         connection.sendall("\r\n".join((*lines, "", "")).encode())
         assert connection.recv(65_536).startswith(b"HTTP/1.1 408 ")

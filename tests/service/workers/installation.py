@@ -24,7 +24,8 @@ from workers.settings import Settings
 
 from ..celery_messages import send
 
-WAIT_S: Final = 40.0
+WAIT_S: Final = 120.0
+"""Generous: it is taken only by what fails, and a busy machine may be slow."""
 Found = TypeVar("Found")
 
 
@@ -89,7 +90,7 @@ class Installation:
         """As the system kills: without a word, children and all."""
         process = self._processes.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=10)
+        process.wait(timeout=120)
 
     @contextmanager
     def frozen(self, name: str) -> Iterator[None]:
@@ -106,10 +107,10 @@ class Installation:
             process.send_signal(signal.SIGTERM)
         for process in self._processes.values():
             try:
-                process.wait(timeout=15)
+                process.wait(timeout=120)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait(timeout=10)
+                process.wait(timeout=120)
         self._processes.clear()
         self.context.close()
 
