@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -47,6 +47,12 @@ class Catalog:
         self._addresses = dict(addresses)
         self._lock = lock
         self._built: dict[str, Tool] = {}
+
+    def self_contained(self) -> Catalog:
+        """The same with all that it needs, wherever it was read from: it can be pickled, also while other threads ask
+        this one. Raises OSError where a section cannot be read."""
+        entries = [entry._replace(packed=partial(bytes, entry.packed())) for entry in self._entries.values()]
+        return Catalog(entries, partial(list[Entry], entries), self._addresses, self._lock)
 
     def with_lock(self, lock: Lock) -> Catalog:
         """The same tools beside a lock."""

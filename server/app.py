@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 
 from pipeline.stores.protocol import StoreError
 from server import hooks, rest
+from server.computing import Computing
 from server.errors import HANDLERS
 from server.limits import HeadLimit
 from server.mcp.app import McpApp
@@ -30,7 +31,8 @@ def create_app(settings: Settings) -> Starlette:
     """Raises StoreError where the store cannot be used, and when it starts RedisError, LedgerVersion as well. All is
     closed when it stops. `app.state.service` is what its parts share."""
     service = Service(settings)
-    mcp = McpApp(service)
+    computing = Computing(service)
+    mcp = McpApp(service, computing)
     app = Starlette(
         routes=[*routes(service), mcp.route],
         middleware=[Middleware(Surroundings), Middleware(HeadLimit)],
@@ -39,6 +41,7 @@ def create_app(settings: Settings) -> Starlette:
     )
     app.state.service = service
     app.state.mcp = mcp
+    app.state.computing = computing
     return app
 
 

@@ -161,6 +161,14 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "時間内に終わりませんでした。少し待ってから送り直してください。",
         "it took too long: try again shortly",
     ),
+    "too-dear-time": (
+        "この文章は {limit} 秒で調べ終わりません。短くするか、文書を分けてください。",
+        "this text cannot be looked through within {limit} s: shorten it, or make several documents of it",
+    ),
+    "too-dear-memory": (
+        "この文章を調べるには {limit} MB のメモリでは足りません。短くするか、文書を分けてください。",
+        "{limit} MB of memory are not enough to look through this text: shorten it, or make several documents of it",
+    ),
     "internal": (
         "内部エラーです。ログの request_id {request} を見てください。",
         "an internal error: see the logs for request_id {request}",

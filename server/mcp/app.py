@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any, Final, cast
 
-import anyio
 from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
@@ -21,19 +20,20 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from server.errors import ApiError, as_api_error, unavailable
+from server.computing import Computing
+from server.errors import ApiError, as_api_error
 from server.language import language_of
 from server.mcp import catalog, compiling
 from server.mcp.gate import UNAVAILABLE, Gate, token_of
-from server.mcp.tool import Call, McpTool
+from server.mcp.tool import Answer, Call, Computed, McpTool
 from server.reading import read_model
 from server.saving import trace_of
-from server.service import WORK_S, Backend, Service
+from server.service import Backend, Service
 from workers.logs import get_logger
 from workers.tokens import Token
 
@@ -44,7 +44,6 @@ _INSTRUCTIONS: Final = (
     "it with compile_aop, then ask get_compile_status until `ended`, and tell the person every error and warning."
 )
 
-_AT_ONCE: Final = 2
 _UNCHECKED: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 """The gate checks, and more exactly."""
 
@@ -57,9 +56,9 @@ _Context = ServerRequestContext[dict[str, Any], Any]
 class McpApp:
     """`route` is mounted in the application, and `running` surrounds its life."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, computing: Computing) -> None:
         self._service = service
-        self._computing = anyio.Semaphore(_AT_ONCE)
+        self._computing = computing
         self._server = Server(
             "aop",
             version=version("aop"),
@@ -83,23 +82,6 @@ class McpApp:
         async with self._server.session_manager.run():
             yield
 
-    @asynccontextmanager
-    async def _turn(self, tool: McpTool) -> AsyncIterator[None]:
-        """Few at once take a processor: everybody else's requests are answered by the same process. Raises ApiError 503
-        where it takes too long until it is its turn."""
-        if not tool.computes:
-            yield
-            return
-        try:
-            with anyio.fail_after(WORK_S):
-                await self._computing.acquire()
-        except TimeoutError:
-            raise unavailable("timeout") from None
-        try:
-            yield
-        finally:
-            self._computing.release()
-
     # ---------------------------------------------------------------------------------------------- requests
 
     async def _list(self, context: _Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -121,12 +103,11 @@ class McpApp:
                 details: dict[str, JsonValue] = {"missing_scope": tool.scope, "scopes": list(token.scopes)}
                 raise ApiError("forbidden", "scope", details=details, scope=tool.scope)
             arguments = read_model(tool.arguments, params.arguments or {})
-
-            def answer(backend: Backend) -> dict[str, JsonValue]:
-                return tool.answer(Call(backend, self._service, token, lang, trace_of(request)), arguments)
-
-            async with self._turn(tool):
-                value = await self._service.run(answer)
+            call = Call(self._service.backend, self._service, self._computing, token, lang, trace_of(request))
+            if isinstance(tool.answer, Computed):
+                value = await tool.answer.answer(call, arguments)
+            else:
+                value = await self._service.run(_in_thread, tool.answer, call, arguments)
         except Exception as error:
             # What has words is said; what has none is a bug, and logged as one.
             found = as_api_error(error)
@@ -136,6 +117,10 @@ class McpApp:
                 found = ApiError("internal", "internal", details={"request_id": identity}, request=identity)
             return _result(found.body(lang), token, is_error=True)
         return _result(value, token)
+
+
+def _in_thread(_backend: Backend, answer: Answer, call: Call, arguments: BaseModel) -> dict[str, JsonValue]:
+    return answer(call, arguments)
 
 
 def withheld(token: Token) -> list[JsonValue]:

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import Annotated, Final, Literal, cast
 
-from pydantic import BaseModel, Field, JsonValue, StringConstraints, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from pipeline.compiler import Compiler, Input, Options
-from pipeline.diagnostics.bind import bind
-from pipeline.diagnostics.json import diagnostic_dict
-from pipeline.generators.registry import default_registry
-from pipeline.result import result
-from pipeline.stores.nothing import NoStore
+from pipeline.diagnostics.json import DiagnosticDict
 from server.auth import require_document
+from server.computed import MOST_SHOWN, Written, checked, listed, told
+from server.computing import with_catalog
 from server.describing import Json, job_dict, result_dict, stages_of
 from server.errors import ApiError
 from server.faults import at_least_one
-from server.masking import MASK, masked_result, readable_names
-from server.mcp.tool import Call, McpTool
+from server.masking import MASK, masked_diagnostics, readable_names
+from server.mcp.tool import Call, Computed, McpTool
 from server.reading import Closed, read_document_id
 from server.rest.jobs import readable_job
 from server.rest.published import read_published
 from server.saving import Wanted, accept, compile_again, once
+from server.service import Backend, Service
 from workers.identifiers import MAX_BYTES
 from workers.ledger.records import ENDED
-from workers.project import LedgerProject
 
 MAX_TEXT: Final = 1024 * 1024
 """Characters that an argument may hold; a document may have `AOP_MAX_DOCUMENT_BYTES`."""
 
-_MOST_SHOWN: Final = 500
-"""Errors, and as many warnings and phases, of one answer."""
-_MOST_STAGES: Final = _MOST_SHOWN + 4
-_OF_PHASES: Final = ("number", "title", "line", "kind", "calls", "tools")
+_MOST_STAGES: Final = MOST_SHOWN + 4
 
 DocumentId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
@@ -82,34 +77,32 @@ class ProcedureArguments(Closed):
 # ------------------------------------------------------------------------------------------------------- answers
 
 
-def check(call: Call, arguments: BaseModel) -> Json:
+async def check(call: Call, arguments: BaseModel) -> Json:
     given = cast("CheckArguments", arguments)
     document = _document(call, given.document_id) if given.document_id is not None else "document.md"
-    data = given.text.encode()
-    _, catalog = call.service.catalog()
-    options = Options(reuse="never", max_bytes=call.service.settings.max_document_bytes, check=True)
-    compiler = Compiler(catalog, NoStore(), default_registry().find(), options)
-    compiled = compiler.compile(Input(document, data), LedgerProject(call.service.ledger))
-    bound = bind(compiled.findings, compiled.positions, call.lang)
-    found = masked_result(
-        result(compiled, [diagnostic_dict(entry) for entry in bound], None),
-        call.token,
-        document,
-        call.service.project,
-        call.lang,
-    )
-    told = _told(cast("dict[str, JsonValue]", found))
-    return _without_names(call, document, given.text, told) if call.token.limited else told
+    text = await call.service.run(_with_catalog, call.service, given.text)
+    found, named = await call.computing.run(call.token.id, partial(checked, document, text, call.lang))
+    shown = cast("Json", found)
+    return await call.service.run(_masked, call, document, shown, named) if call.token.limited else shown
 
 
-def _without_names(call: Call, document: str, text: str, told: Json) -> Json:
+def _with_catalog(_backend: Backend, service: Service, text: str) -> Written:
+    return with_catalog(text.encode(), service.catalog()[1])
+
+
+def _masked(_backend: Backend, call: Call, document: str, found: Json, named: list[str]) -> Json:
     """A call by path is told with the name of what is called: not to who may not read that, unless the text has it."""
-    known = readable_names(call.service.project(), call.token, document)
+    project = call.service.project
+    known = {*readable_names(project(), call.token, document), *named}
+    diagnostics = {
+        key: masked_diagnostics(cast("list[DiagnosticDict]", found[key]), call.token, document, project, call.lang)
+        for key in ("errors", "warnings")
+    }
     phases = [
-        phase if (name := phase["calls"]) is None or name in known or str(name) in text else {**phase, "calls": MASK}
-        for phase in cast("list[dict[str, JsonValue]]", told["phases"])
+        phase if phase["calls"] is None or phase["calls"] in known else {**phase, "calls": MASK}
+        for phase in cast("list[Json]", found["phases"])
     ]
-    return {**told, "phases": list(phases)}
+    return {**found, **cast("Json", diagnostics), "phases": list(phases)}
 
 
 def compile_document(call: Call, arguments: BaseModel) -> Json:
@@ -131,14 +124,15 @@ def status(call: Call, arguments: BaseModel) -> Json:
     given = cast("StatusArguments", arguments)
     job = readable_job(call.backend, call.service, call.token, given.job_id)
     shown = job_dict(call.service, job)
-    empty: Json = {"status": None, **_listed([]), "phases": [], "phase_count": 0, "stages": []}
+    empty: Json = {"status": None, **cast("Json", listed([])), "phases": [], "phase_count": 0, "stages": []}
     outcome = call.backend.archive.outcome(job.document, job.sequence) if job.state in ENDED else None
     if outcome is None or outcome.job != job.id:
         return {**shown, **empty}
     found = result_dict(call.backend, call.service, call.token, outcome, call.lang)
     if found is None:
         return {**shown, **empty, "stages": stages_of(outcome)[:_MOST_STAGES]}
-    return {**shown, **_told(cast("dict[str, JsonValue]", found)), "stages": stages_of(outcome)[:_MOST_STAGES]}
+    answer = cast("Json", told(cast("dict[str, object]", found)))
+    return {**shown, **answer, "stages": stages_of(outcome)[:_MOST_STAGES]}
 
 
 def procedure(call: Call, arguments: BaseModel) -> Json:
@@ -165,30 +159,6 @@ def _document(call: Call, identity: str) -> str:
     return document
 
 
-def _told(found: dict[str, JsonValue]) -> Json:
-    """O2 in the form that a model asks for: errors and warnings apart, the tools of each phase, no instructions. A text
-    of a megabyte may have more of all than anybody reads: the first ones are shown, all are counted."""
-    diagnostics = cast("list[dict[str, JsonValue]]", found["diagnostics"])
-    phases = cast("list[dict[str, JsonValue]]", found["phases"])
-    return {
-        "status": found["status"],
-        **_listed(diagnostics),
-        "phases": [{key: phase[key] for key in _OF_PHASES} for phase in phases[:_MOST_SHOWN]],
-        "phase_count": len(phases),
-    }
-
-
-def _listed(diagnostics: list[dict[str, JsonValue]]) -> Json:
-    errors = [entry for entry in diagnostics if entry["severity"] == "error"]
-    warnings = [entry for entry in diagnostics if entry["severity"] != "error"]
-    return {
-        "errors": list(errors[:_MOST_SHOWN]),
-        "warnings": list(warnings[:_MOST_SHOWN]),
-        "error_count": len(errors),
-        "warning_count": len(warnings),
-    }
-
-
 TOOLS: Final = (
     McpTool(
         "check_aop",
@@ -198,9 +168,8 @@ TOOLS: Final = (
         "writing; use compile_aop to save.",
         "documents:read",
         CheckArguments,
-        check,
+        Computed(check),
         read_only=True,
-        computes=True,
     ),
     McpTool(
         "compile_aop",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -11,6 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import CoreSchema
 
 from pipeline.diagnostics.lang import Lang
+from server.computing import Computing
 from server.service import Backend, Service
 from workers.tokens import Scope, Token
 
@@ -21,28 +22,35 @@ class Call:
 
     backend: Backend
     service: Service
+    computing: Computing
     token: Token
     lang: Lang
     trace: str
 
 
 Answer: TypeAlias = Callable[[Call, BaseModel], dict[str, JsonValue]]
+"""In a thread: it may wait for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """In the event loop: what takes a processor, it has done in a child process."""
+
+    answer: Callable[[Call, BaseModel], Awaitable[dict[str, JsonValue]]]
 
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """`arguments`: closed, every field bounded and described. `answer` is given what it has read. `computes`: it takes
-    a processor rather than waits for others."""
+    """`arguments`: closed, every field bounded and described. `answer` is given what it has read."""
 
     name: str
     title: str
     description: str
     scope: Scope
     arguments: type[BaseModel]
-    answer: Answer
+    answer: Answer | Computed
     read_only: bool
     idempotent: bool = True
-    computes: bool = False
 
     @property
     def input_schema(self) -> dict[str, JsonValue]:

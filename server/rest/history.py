@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import partial
+from typing import Annotated, NamedTuple, cast
 
 from pydantic import BeforeValidator, Field
+from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from pipeline.compiler import Compiler, Input, Options
 from pipeline.diagnostics.lang import Lang
-from pipeline.generators.template import TemplateGenerator
-from pipeline.project import Project, ProjectDocument
-from pipeline.review.compare import compare
 from pipeline.review.to_json import Json as Comparison
-from pipeline.review.to_json import comparison_dict
-from pipeline.review.version import Version, version_of
-from pipeline.stores.nothing import NoStore
-from server.describing import Json, save_dict
+from server.computed import Written, compared
+from server.computing import Computing, with_catalog
+from server.describing import Json, dumps, save_dict
 from server.errors import ApiError
 from server.language import language_of
 from server.masking import masked_diagnostics
@@ -75,28 +72,36 @@ class DiffQuery(Closed):
 
 async def diff(service: Service, request: Request, token: Token, document: str) -> Response:
     """What changed: text, tools granted and withdrawn, warnings; the shape of `aop diff --format json`."""
-    query = read_query(DiffQuery, request)
-    found = await service.run(compared, service, token, document, query, language_of(request))
-    return JSONResponse(found)
+    query, lang = read_query(DiffQuery, request), language_of(request)
+    older, newer = await service.run(_versions, service, document, query)
+    computing: Computing = request.app.state.computing
+    sequences = (older.sequence, newer.sequence)
+    data = await computing.run(token.id, partial(compared, document, older.text, newer.text, sequences, lang))
+    if token.limited:
+        data = await service.run(_masked, service, token, document, data, lang)
+    return Response(data, media_type="application/json")
 
 
-def compared(
-    backend: Backend, service: Service, token: Token, document: str, query: DiffQuery, lang: Lang
-) -> Comparison:
+class _Version(NamedTuple):
+    sequence: int
+    text: Written
+
+
+def _versions(backend: Backend, service: Service, document: str, query: DiffQuery) -> tuple[_Version, _Version]:
     """Each version is read with the catalog that it was compiled with. Raises ApiError 404."""
     found = backend.ledger.document(document)
     if found is None:
         raise ApiError("not_found", "no-document")
     newer = query.newer or found.sequence
     older = query.older or _published_before(backend, document, newer)
-    project = _project(service)
-    versions = [_version(backend, service, document, sequence, project, lang) for sequence in (older, newer)]
-    comparison = comparison_dict(compare(*versions))
-    for sequence, side in ((older, "old"), (newer, "new")):
-        comparison[side]["sequence"] = sequence
+    return _version(backend, service, document, older), _version(backend, service, document, newer)
+
+
+def _masked(_backend: Backend, service: Service, token: Token, document: str, data: bytes, lang: Lang) -> bytes:
+    comparison = cast("Comparison", from_json(data))
     for kind, shown in comparison["diagnostics"].items():
         comparison["diagnostics"][kind] = masked_diagnostics(shown, token, document, service.project, lang)
-    return comparison
+    return dumps(comparison).encode()
 
 
 def _published_before(backend: Backend, document: str, sequence: int) -> int:
@@ -110,19 +115,12 @@ def _published_before(backend: Backend, document: str, sequence: int) -> int:
     return before[0][0].sequence
 
 
-def _project(service: Service) -> Project:
-    rows = service.project().rows
-    return Project(ProjectDocument(identity, row.name, row.calls) for identity, row in rows.items())
-
-
-def _version(backend: Backend, service: Service, document: str, sequence: int, project: Project, lang: Lang) -> Version:
-    text = text_of(backend, digest_of(backend, document, sequence), sequence)
+def _version(backend: Backend, service: Service, document: str, sequence: int) -> _Version:
+    data = text_of(backend, digest_of(backend, document, sequence), sequence)
     outcome = backend.archive.outcome(document, sequence)
     digest = "" if outcome is None else outcome.catalog
     try:
         catalog = service.catalog(digest)[1]
     except CatalogMissing:  # retention took it, or another version of aop compiled it
         catalog = service.catalog()[1]
-    options = Options(max_bytes=service.settings.max_document_bytes, check=True)
-    compiler = Compiler(catalog, NoStore(), TemplateGenerator(), options)
-    return version_of(document, compiler.compile(Input(document, text), project), lang)
+    return _Version(sequence, with_catalog(data, catalog))

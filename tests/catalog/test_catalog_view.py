@@ -10,6 +10,7 @@ import pytest
 from catalog_files import ATTENDANCE, CONFORMANCE, STOCK, conformance, write
 
 from catalog.load import load_catalog
+from catalog.lock import lock_of
 from catalog.model import Category, Operation, Tool
 from catalog.snapshot import Catalog
 from catalog.view import CatalogView
@@ -220,6 +221,17 @@ def test_a_catalog_crosses_process_borders(catalog: Catalog) -> None:
     assert copy.digest == catalog.digest
     assert copy.tool("slack") == catalog.tool("slack")
     assert copy.suggest_tools("slak", None) == ("slack",)
+
+
+def test_a_catalog_that_needs_nothing_else(catalog: Catalog) -> None:
+    """The same, of sections that are read by what no other process could be given; and without what was built."""
+    entries = [entry._replace(packed=lambda packed=entry.packed: packed()) for entry in catalog._entries.values()]
+    lock = lock_of(Path("aop.lock"), b'{"version": 1, "documents": [], "policy": {}, "tools": {}}')
+    bound = Catalog(entries, lambda: entries).with_lock(lock)
+    assert bound.tool("slack") is not None
+    copy: Catalog = pickle.loads(pickle.dumps(bound.self_contained()))  # noqa: S301 — our own bytes
+    assert copy.digest == bound.digest
+    assert copy.tools() == catalog.tools()
 
 
 def test_the_conformance_catalog_is_the_one_of_the_cases() -> None:

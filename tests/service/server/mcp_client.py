@@ -95,4 +95,4 @@ def rpc(
 
 def post(running: Running, body: bytes, **headers: str) -> httpx2.Response:
     given = {"content-type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
-    return httpx2.post(f"{running.url}/mcp", content=body, headers=given, timeout=30)
+    return httpx2.post(f"{running.url}/mcp", content=body, headers=given, timeout=60)
