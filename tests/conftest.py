@@ -1,9 +1,14 @@
-"""Hypothesis: few examples by default, `HYPOTHESIS_PROFILE=nightly` for at least ten thousand a property."""
+"""Hypothesis: few examples by default, `HYPOTHESIS_PROFILE=nightly` for at least ten thousand a property. What fails
+shows what the processes that it started wrote last."""
 
 import os
 import signal
+from collections.abc import Generator
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("default", max_examples=50, deadline=None)
@@ -23,3 +28,27 @@ collect_ignore = [] if find_spec("paka") else ["reference"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+LAST_LINES: Final = 40
+"""Of the log of each process, below a failure."""
+_FOLDER: Final = pytest.StashKey[Path]()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folder_of_logs(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> None:
+    request.config.stash[_FOLDER] = tmp_path_factory.getbasetemp()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Below a failure stands what each process wrote last, if it wrote anything meanwhile."""
+    report = yield
+    folder = item.config.stash.get(_FOLDER, None)
+    if report.failed and folder is not None:
+        for path in sorted(folder.rglob("*.log")):
+            if path.stat().st_mtime >= call.start and path.stat().st_size:
+                lines = path.read_text(errors="replace").splitlines()[-LAST_LINES:]
+                report.sections.append((f"end of {path.relative_to(folder)}", "\n".join(lines)))
+    return report
