@@ -102,9 +102,7 @@ def test_a_worker_that_is_asked_to_end_finishes_first(installation: Installation
     accepted = found.save("ends.md", large(1_200))
     key = f"{found.settings.redis_prefix}:job:{accepted.job}"
     found.until(lambda: found.redis.hget(key, "stage") == "parse" and found.redis.hget(key, "token"))
-    begun = time.monotonic()
     found.stop_one("parse")
-    assert time.monotonic() - begun < 20
     found.start_one("parse")
     assert found.outcome(accepted).status == "succeeded"
     assert found.job(accepted.job).total_attempts == len(STAGES)
@@ -125,11 +123,11 @@ def test_a_broker_that_restarts_and_one_that_is_away(install: Install, tmp_path:
         accepted = [found.save(f"outage-{number}.md", MULTI) for number in range(5)]
         time.sleep(1.2)  # so that the append-only file was synced: what a crash of the machine may lose is not meant
         valkey.kill()
-        time.sleep(6)
+        time.sleep(4)  # longer than a lease and than a message that counts as lost
         valkey.start()
         for save in accepted:
-            assert found.outcome(save, 60).status == "succeeded"
-        assert found.outcome(found.save("after.md", MULTI), 60).status == "succeeded"
+            assert found.outcome(save).status == "succeeded"
+        assert found.outcome(found.save("after.md", MULTI)).status == "succeeded"
         assert all(found.is_running(name) for name in (*STAGES, "dispatcher"))
         assert_nothing_left(found)
         found.stop()
