@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test container-test chaos bench bench-service pictures lock clean
+.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test chart-apiserver container-test chaos bench bench-service pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -54,6 +54,11 @@ $(VENV)/.chart: requirements/chart.txt tests/chart/npm/package-lock.json tests/c
 	$(install) --no-deps --require-hashes -r requirements/chart.txt
 	$(BIN)/python tests/npm/install.py tests/chart/npm
 	$(BIN)/python tests/chart/tools.py
+	@touch $@
+
+# etcd and kube-apiserver, from Debian's packages; Go compiles for some minutes.
+$(VENV)/.apiserver: tests/chart/apiserver/build.sh | $(BIN)/python
+	tests/chart/apiserver/build.sh $(VENV)/apiserver
 	@touch $@
 
 $(VENV)/.reference: requirements/reference.txt $(VENV)/.dev
@@ -104,6 +109,9 @@ chart: $(VENV)/.run ## the chart's values.yaml, schema and README, from helm/val
 
 chart-test: $(VENV)/.chart ## the chart, its alerts and its dashboard (needs promtool)
 	$(BIN)/python -m pytest -q -n 2 -m chart tests/chart
+
+chart-apiserver: $(VENV)/.chart $(VENV)/.apiserver ## the chart on a real API server, which is built first (needs Debian 12)
+	$(BIN)/python -m pytest -q -m apiserver tests/chart/apiserver
 
 chaos: $(VENV)/.dev ## the whole service under fire: nothing lost, nothing wrong (CHAOS_SEED=…)
 	$(BIN)/python -m pytest -q -m chaos tests/chaos

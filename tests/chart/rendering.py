@@ -28,8 +28,8 @@ class Refused(Exception):
     """Helm's words."""
 
 
-def helm(major: int, *arguments: str, given: str = "") -> str:
-    """Raises Refused."""
+def helm(major: int, *arguments: str, given: str = "", home: str = "/nonexistent") -> str:
+    """`home`: where it keeps what it learned of a cluster. Raises Refused."""
     done = subprocess.run(
         [HELMS[major], *arguments],
         input=given,
@@ -37,7 +37,7 @@ def helm(major: int, *arguments: str, given: str = "") -> str:
         text=True,
         check=False,
         timeout=60,
-        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        env={"PATH": os.environ["PATH"], "HOME": home},
     )
     if done.returncode:
         raise Refused(done.stderr)
