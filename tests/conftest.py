@@ -1,6 +1,7 @@
 """Hypothesis: few examples by default, `HYPOTHESIS_PROFILE=nightly` for at least ten thousand a property. What fails
 shows what the processes that it started wrote last."""
 
+import contextlib
 import os
 import signal
 from collections.abc import Generator
@@ -48,7 +49,8 @@ def pytest_runtest_makereport(
     folder = item.config.stash.get(_FOLDER, None)
     if report.failed and folder is not None:
         for path in sorted(folder.rglob("*.log")):
-            if path.stat().st_mtime >= call.start and path.stat().st_size:
-                lines = path.read_text(errors="replace").splitlines()[-LAST_LINES:]
-                report.sections.append((f"end of {path.relative_to(folder)}", "\n".join(lines)))
+            with contextlib.suppress(OSError):  # gone by now, or no file
+                if path.stat().st_mtime >= call.start and path.stat().st_size:
+                    lines = path.read_text(errors="replace").splitlines()[-LAST_LINES:]
+                    report.sections.append((f"end of {path.relative_to(folder)}", "\n".join(lines)))
     return report

