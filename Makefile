@@ -82,8 +82,9 @@ runtime: $(VENV)/.runtime ## set up what aop run needs, models of every provider
 dev: $(VENV)/.service ## set up, and run the whole service on this machine; watches examples/ (FOLDER=…)
 	$(BIN)/aop dev $(or $(FOLDER),examples)
 
+# More processes than processors: many tests wait for others. Neighbours stay together, with what is set up for them once.
 test: $(VENV)/.npm lint types imports ## set up, and pass all checks and tests
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 4 --dist worksteal
 
 lint: $(VENV)/.dev ## style
 	$(BIN)/ruff check .
