@@ -33,10 +33,14 @@ _NOWHERE: Final = (None, None, None, None)
 
 def place(at: At, positions: Positions) -> Span:
     """Where `at` is: the whole anchor, or a part of its first line."""
-    line, column, end_line, end_column = positions[at.anchor]
-    if at.end is None:
-        return Span(line, column + at.start, end_line, end_column)
-    return Span(line, column + at.start, line, column + at.end)
+    anchor, start, end = at
+    whole = positions[anchor]
+    if end is None and not start:
+        return whole
+    line, column, end_line, end_column = whole
+    if end is None:
+        return Span(line, column + start, end_line, end_column)
+    return Span(line, column + start, line, column + end)
 
 
 def bind(findings: Iterable[Finding], positions: Positions, lang: Lang) -> list[Diagnostic]:

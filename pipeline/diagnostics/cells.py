@@ -37,11 +37,14 @@ class Cell(NamedTuple):
 
 class Row(NamedTuple):
     """A part of a line, grapheme by grapheme: what is shown for each, and where, in columns and in code points, each
-    begins. Both have one more entry: where the last one ends."""
+    begins. Both have one more entry: where the last one ends.
+
+    `plain`: the part itself, where each of its characters is shown as it is in one column; "" elsewhere."""
 
     texts: list[str]
     columns: list[int]
     points: list[int]
+    plain: str
 
 
 class Excerpt(NamedTuple):
@@ -83,7 +86,8 @@ def row(line: str) -> Row:
             texts.append(" " * blanks or cell.text)
             widths.append(blanks or cell.width)
             lengths.append(cell.length)
-    return Row(texts, list(accumulate(widths, initial=0)), list(accumulate(lengths, initial=0)))
+    plain = line if line.isascii() and line.isprintable() else ""
+    return Row(texts, list(accumulate(widths, initial=0)), list(accumulate(lengths, initial=0)), plain)
 
 
 def _window(columns: list[int], first: int, last: int, room: int) -> tuple[int, int]:
@@ -107,7 +111,9 @@ def excerpt(line: str, start: int, end: int, room: int) -> Excerpt:
         return Excerpt(line, start, max(1, min(end, len(line)) - start))
     block = start // room
     low, high = max(0, (block - 1) * room), min(len(line), (block + 2) * room)
-    texts, columns, points = row(line[low:high])
+    texts, columns, points, plain = row(line[low:high])
+    if plain:
+        return _plain_excerpt(plain, start - low, end - low, room, low > 0, high < len(line))
     first = bisect_right(points, start - low) - 1
     last = max(first, min(bisect_left(points, end - low), len(texts)))
     begin, stop = 0, len(texts)
@@ -121,3 +127,18 @@ def excerpt(line: str, start: int, end: int, room: int) -> Excerpt:
         len(left) + columns[first] - columns[begin],
         max(1, columns[min(last, stop)] - columns[first]),
     )
+
+
+def _plain_excerpt(plain: str, first: int, end: int, room: int, before: bool, behind: bool) -> Excerpt:
+    """The same where columns are code points: of a line of half a million marks each takes its own excerpt."""
+    size = len(plain)
+    last = max(first, min(end, size))
+    begin, stop = 0, size
+    if before or behind or size > room:
+        inside = room - 2
+        side = max((inside - (last - first)) // 2, inside // 4)
+        stop = min(size, max(0, first - side) + inside)
+        begin = max(0, stop - inside)
+        before, behind = before or begin > 0, behind or stop < size
+    left, right = _ELLIPSIS if before else "", _ELLIPSIS if behind else ""
+    return Excerpt(f"{left}{plain[begin:stop]}{right}", len(left) + first - begin, max(1, min(last, stop) - first))

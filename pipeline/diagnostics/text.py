@@ -46,26 +46,39 @@ def _marked_lines(found: Diagnostic, lines: Sequence[str]) -> list[tuple[int, in
     return marked
 
 
-def _snippet(found: Diagnostic, lines: Sequence[str], bar: str, color: bool, width: int) -> tuple[str, list[str]]:
-    """The margin that the lines' numbers take, and the lines."""
-    # wcwidth's tables take longer to load than a document to check, and most documents have no diagnostic.
-    from pipeline.diagnostics.cells import excerpt  # noqa: PLC0415
+class _Snippets:
+    """The source lines of a document as they stand below a sentence."""
 
-    marked = _marked_lines(found, lines)
-    if not marked:
-        return "", []
-    room = max(len(str(entry[0])) for entry in marked if entry)
-    margin = " " * room
-    source = [f"{margin} {bar}"]
-    for entry in marked:
-        if entry is None:
-            source.append(_styled("...", "gutter", color))
-            continue
-        number, first, end = entry
-        shown = excerpt(lines[number - 1], first, end, width - room - 3)
-        source.append(f"{_styled(str(number).rjust(room), 'gutter', color)} {bar} {shown.text}".rstrip())
-        source.append(f"{margin} {bar} {' ' * shown.mark}{_styled('^' * shown.mark_width, found.severity, color)}")
-    return margin, source
+    def __init__(self, lines: Sequence[str], color: bool, width: int) -> None:
+        # wcwidth's tables take longer to load than a document to check, and most documents have no diagnostic.
+        from pipeline.diagnostics.cells import excerpt  # noqa: PLC0415
+
+        self._excerpt = excerpt
+        self._lines = lines
+        self._color = color
+        self._width = width
+        self._bar = _styled("|", "gutter", color)
+        self._left_out = _styled("...", "gutter", color)
+
+    def __call__(self, found: Diagnostic) -> tuple[str, list[str]]:
+        """The margin that the lines' numbers take, and the lines."""
+        marked = _marked_lines(found, self._lines)
+        if not marked:
+            return "", []
+        room = max([len(str(entry[0])) for entry in marked if entry])
+        margin = " " * room
+        source = [f"{margin} {self._bar}"]
+        for entry in marked:
+            if entry is None:
+                source.append(self._left_out)
+                continue
+            number, first, end = entry
+            text, mark, mark_width = self._excerpt(self._lines[number - 1], first, end, self._width - room - 3)
+            shown = _styled(str(number).rjust(room), "gutter", self._color)
+            source.append(f"{shown} {self._bar} {text}".rstrip())
+            caret = _styled("^" * mark_width, found.severity, self._color)
+            source.append(f"{margin} {self._bar} {' ' * mark}{caret}")
+        return margin, source
 
 
 def blocks(
@@ -76,13 +89,13 @@ def blocks(
     `path` as the user gave it; `lines` are the document's (none: only sentences); `width` is the terminal's, in
     columns: longer source lines are cropped around the caret. Colour is ANSI's.
     """
-    document, bar = visible(path), _styled("|", "gutter", color)
+    document, snippet = visible(path), _Snippets(lines, color, width)
     advice = f"{_styled('=', 'gutter', color)} {_styled(f'{_HELP[lang]}:', 'help', color)}"
     for found in diagnostics:
         where = "" if found.line is None else f":{found.line}:{found.column}"
         kind = _styled(f"{found.severity}[{found.code}]", found.severity, color)
         head = f"{_styled(f'{document}{where}:', 'strong', color)} {kind} {found.name}: {found.message}"
-        margin, source = _snippet(found, lines, bar, color, width)
+        margin, source = snippet(found)
         yield "\n".join((head, *source, f"{margin} {advice} {found.help}"))
 
 

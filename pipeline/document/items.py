@@ -40,6 +40,9 @@ def split_items(mask: str, start: int, end: int) -> list[tuple[int, int, int]]:
     depth, begin = 0, start
 
     def close(at: int) -> None:
+        if at == begin:
+            extents.append((at, at, at))
+            return
         piece = mask[begin:at]
         stripped = piece.strip()
         first = begin + len(piece) - len(piece.lstrip()) if stripped else at
@@ -104,6 +107,9 @@ class _Extent(NamedTuple):
 def _extents(clean: str, mask: str) -> tuple[_Extent, ...]:
     extents = []
     for first, last, separator in split_items(mask, 0, len(mask)):
+        if first == last:
+            extents.append(_Extent("", "", (), False, separator, separator + 1))
+            continue
         head_end, insides, only = split_suffixes(mask, first, last)
         head, text = one_line(clean[first:head_end]), one_line(clean[first:last])
         groups = tuple([clean[begin:stop].replace("\n", " ").strip() for begin, stop in insides])
@@ -124,7 +130,8 @@ def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anch
     """The items in that part of the leaf. `clean` and `mask`: as in `declarations.LeafReading`."""
     read = _known_extents if end - start <= _LONGEST_KNOWN else _extents
     items = []
+    span, add, size = leaf.span, anchors.add, len(leaf.text)
     for text, head, groups, only, first, last in read(clean[start:end], mask[start:end]):
-        anchor = anchors.add(leaf.span(start + first, min(start + last, len(leaf.text))))
+        anchor = add(span(start + first, min(start + last, size)))
         items.append(Item(text, head, groups, only, anchor))
     return tuple(items)
