@@ -184,7 +184,7 @@ def test_a_sentinel_names_another_redis(install: Install, sentinels: Sentinels) 
     before = found.save("before.md", MULTI)
     assert found.outcome(before).status == "succeeded"
     with sentinels.client(sentinels.primary) as client:
-        assert client.wait(1, 5_000) == 1  # the replica has all of it
+        assert client.wait(1, 30_000) == 1  # the replica has all of it
     sentinels.kill_primary()
     sentinels.wait(sentinels.replica, "replication", "role", "master")
     after = found.save("after.md", MULTI)
