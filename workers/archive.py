@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from pipeline.stores.protocol import Store
@@ -25,8 +26,12 @@ from workers.records import (
     Output,
     Published,
     Record,
+    RecordCorrupt,
     Save,
 )
+
+AT_ONCE: Final = 200
+"""So many records of several documents are read together: most have a kilobyte, the largest a few hundred."""
 
 _ATTEMPTS: Final = 100
 _DIGITS: Final = 12
@@ -178,6 +183,19 @@ class Archive:
     def dead(self, job: str) -> DeadLetter | None:
         return self._get(f"dead/{job}", DeadLetter)
 
+    def dead_letters(self) -> Iterator[DeadLetter | RecordCorrupt]:
+        """All of them, the newest jobs first; `AT_ONCE` are read at once."""
+        jobs = iter(self.dead_jobs())
+        while names := [f"dead/{job}" for job in islice(jobs, AT_ONCE)]:
+            found = self.store.get_pointers(names)
+            for name in names:
+                if name not in found:
+                    continue  # it was taken out meanwhile
+                try:
+                    yield DeadLetter.from_bytes(found[name], name)
+                except RecordCorrupt as error:
+                    yield error
+
     def dead_jobs(self) -> list[str]:
         """The ids of all jobs with a dead letter, the newest jobs first."""
         return sorted((name.partition("/")[2] for name in self.store.pointer_names("dead/")), reverse=True)
@@ -225,7 +243,8 @@ class Archive:
         """All there is of one document."""
         digest = document_hash(document)
         names = [*self.store.pointer_names(f"save/{digest}/"), *self.store.pointer_names(f"outcome/{digest}/")]
-        return Stored(document, *self._records(names), self.published(document))
+        found = self.store.get_pointers(_all_names(digest, names))
+        return Stored(document, *_records(names, found), _published(digest, found))
 
     def listing(self) -> dict[str, list[str]]:
         """The names of all saves and outcomes by their document's hash, those of published documents without any
@@ -238,14 +257,13 @@ class Archive:
             names.setdefault(name.split("/")[1], [])
         return names
 
-    def listed(self, digest: str, names: Sequence[str]) -> Stored | None:
-        """All there is of one document of `listing`. None: it was removed meanwhile."""
-        saves, outcomes = self._records(names)
-        published = self._get(f"published/{digest}", Published)
-        for record in (*saves.values(), *outcomes.values(), published):
-            if record is not None:
-                return Stored(record.document, saves, outcomes, published)
-        return None
+    def listed(self, listing: Mapping[str, Sequence[str]]) -> Iterator[Stored | RecordCorrupt | None]:
+        """All that there is of each document of a `listing`, in its order; None: it was removed meanwhile. Some hundred
+        records are read at once, just before the first of their documents is asked for."""
+        for group in _groups(listing.items()):
+            found = self.store.get_pointers([name for digest, names in group for name in _all_names(digest, names)])
+            for digest, names in group:
+                yield _stored(digest, names, found)
 
     def _named(self, digest: str, names: Sequence[str]) -> str | None:
         """The id behind a hash, which any record of the document tells."""
@@ -254,14 +272,6 @@ class Archive:
             if data is not None:
                 return (Save if name.startswith("save/") else Outcome).from_bytes(data, name).document
         return None
-
-    def _records(self, names: Sequence[str]) -> tuple[dict[int, Save], dict[int, Outcome]]:
-        saves = self._many([name for name in names if name.startswith("save/")], Save)
-        outcomes = self._many([name for name in names if name.startswith("outcome/")], Outcome)
-        return (
-            {save.sequence: save for save in saves.values()},
-            {outcome.sequence: outcome for outcome in outcomes.values()},
-        )
 
     # ---------------------------------------------------------------------------------------------- plumbing
 
@@ -272,6 +282,55 @@ class Archive:
     def _many(self, names: Sequence[str], kind: type[R]) -> dict[str, R]:
         found = self.store.get_pointers(names) if names else {}
         return {name: kind.from_bytes(data, name) for name, data in found.items()}
+
+
+def _groups(listing: Iterable[tuple[str, Sequence[str]]]) -> Iterator[list[tuple[str, Sequence[str]]]]:
+    """Documents with `AT_ONCE` records together, or one that has more alone."""
+    group: list[tuple[str, Sequence[str]]] = []
+    count = 0
+    for digest, names in listing:
+        if group and count + len(names) >= AT_ONCE:
+            yield group
+            group, count = [], 0
+        group.append((digest, names))
+        count += len(names) + 1
+    if group:
+        yield group
+
+
+def _all_names(digest: str, names: Sequence[str]) -> list[str]:
+    return [*names, f"published/{digest}"]
+
+
+def _stored(digest: str, names: Sequence[str], found: Mapping[str, bytes]) -> Stored | RecordCorrupt | None:
+    try:
+        saves, outcomes = _records(names, found)
+        published = _published(digest, found)
+    except RecordCorrupt as error:
+        return error
+    records = (*saves.values(), *outcomes.values(), *(() if published is None else (published,)))
+    return Stored(records[0].document, saves, outcomes, published) if records else None
+
+
+def _records(names: Iterable[str], found: Mapping[str, bytes]) -> tuple[dict[int, Save], dict[int, Outcome]]:
+    saves: dict[int, Save] = {}
+    outcomes: dict[int, Outcome] = {}
+    for name in names:
+        data = found.get(name)
+        if data is None:
+            continue
+        if name.startswith("save/"):
+            save = Save.from_bytes(data, name)
+            saves[save.sequence] = save
+        else:
+            outcome = Outcome.from_bytes(data, name)
+            outcomes[outcome.sequence] = outcome
+    return saves, outcomes
+
+
+def _published(digest: str, found: Mapping[str, bytes]) -> Published | None:
+    data = found.get(f"published/{digest}")
+    return None if data is None else Published.from_bytes(data, f"published/{digest}")
 
 
 def _replaces(new: Outcome, old: Outcome) -> bool:

@@ -71,19 +71,21 @@ def _reindex(ledger: Ledger, archive: Archive, progress: Progress) -> Reindexed:
     rebuild = ledger.begin_rebuild()
     counted = Reindexed(fresh=bool(rebuild))
     listing = archive.listing()
-    for digest, names in listing.items():
+    for stored in archive.listed(listing):
         try:
-            stored = archive.listed(digest, names)
+            if isinstance(stored, RecordCorrupt):
+                raise stored
             if stored is not None:
                 _restore(ledger, archive, stored, rebuild, counted)
         except RecordCorrupt as error:
             counted.damaged.append(str(error))
         counted.documents += 1
         progress(counted.documents, len(listing))
-    for job in archive.dead_jobs():
+    for letter in archive.dead_letters():
         try:
-            letter = archive.dead(job)
-            counted.dead += letter is not None and _restore_dead(ledger, archive, letter, rebuild)
+            if isinstance(letter, RecordCorrupt):
+                raise letter
+            counted.dead += _restore_dead(ledger, archive, letter, rebuild)
         except RecordCorrupt as error:
             counted.damaged.append(str(error))
     ledger.tidy(rebuild)
@@ -96,7 +98,7 @@ def _restore(ledger: Ledger, archive: Archive, stored: Stored, rebuild: str, cou
     keep_once = ledger.timing.keep_once
     made, accepted = ledger.restore(stored.document, facts_of(stored, accepting, keep_once, clock.now_ms()), rebuild)
     counted.jobs += made
-    if stored.published is not None:
+    if stored.published is not None and stored.outcomes.get(stored.published.sequence) != stored.published.outcome:
         archive.put_outcome(stored.published.outcome)  # whoever published it may have died before this
     for sequence, save in stored.saves.items():
         if sequence in stored.outcomes or (sequence >= accepted and sequence not in accepting.passed):

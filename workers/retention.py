@@ -76,9 +76,10 @@ def collect(ledger: Ledger, archive: Archive, policy: Policy, now_ms: int | None
     at_work: dict[str, set[int]] = {}
     for job in jobs:
         at_work.setdefault(job.document, set()).add(job.sequence)
-    for digest, names in listing.items():
+    for stored in archive.listed(listing):
         try:
-            stored = archive.listed(digest, names)
+            if isinstance(stored, RecordCorrupt):
+                raise stored
             if stored is not None:
                 saves += _forget_history(ledger, archive, stored, at_work, policy, now)
                 if stored.published is None or not stored.published.retired:

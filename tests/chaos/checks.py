@@ -16,7 +16,7 @@ from workers.archive import Archive
 from workers.ledger.records import STAGES
 from workers.output import output_of
 from workers.queues import QUEUES, queue_key
-from workers.records import Outcome, Output, Published, Save, result_of
+from workers.records import Outcome, Output, Published, RecordCorrupt, Save, result_of
 
 from .installation import PREFIX, Installation
 from .plan import Message
@@ -47,8 +47,9 @@ class Found:
 
 def read_all(archive: Archive, documents: Sequence[str]) -> Found:
     found = Found()
-    for digest, names in archive.listing().items():
-        stored = archive.listed(digest, names)
+    for stored in archive.listed(archive.listing()):
+        if isinstance(stored, RecordCorrupt):
+            raise stored
         if stored is not None:
             found.saves[stored.document] = stored.saves
             found.outcomes[stored.document] = stored.outcomes

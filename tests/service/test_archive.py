@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import get_args
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from pipeline.stores.files import FileStore
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import check_key
-from workers.archive import Archive
+from workers.archive import AT_ONCE, Archive
 from workers.identifiers import InvalidDocumentId, check_document_id, document_hash
 from workers.ledger.ledger import new_id
 from workers.records import (
@@ -231,6 +232,76 @@ def test_all_documents_are_listed_once(archive: Archive) -> None:
     assert sorted(archive.documents()) == ["a", "o", "p", "部/手順"]
     stored = archive.stored("a")
     assert (sorted(stored.saves), stored.outcomes, stored.published) == ([1, 2], {}, published(1))
+
+
+class CountingStore(MemoryStore):
+    """How many records each call asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+
+    def get_pointers(self, names: Iterable[str]) -> dict[str, bytes]:
+        wanted = list(names)
+        self.asked.append(len(wanted))
+        return super().get_pointers(wanted)
+
+    def get_pointer(self, name: str) -> bytes | None:
+        self.asked.append(1)
+        return super().get_pointer(name)
+
+
+KINDS = st.sets(st.sampled_from(["saves", "outcomes", "published", "damaged save", "damaged publication", "removed"]))
+
+
+@given(
+    documents=st.lists(st.tuples(KINDS, st.integers(1, 4) | st.just(AT_ONCE)), max_size=8),
+    letters=st.lists(st.booleans(), max_size=4),
+)
+def test_many_documents_are_read_together(documents: list[tuple[set[str], int]], letters: list[bool]) -> None:
+    """What each is by itself, in the order of the listing, of a damaged one what is wrong with it; in a few calls, none
+    of which asks for more records than are kept in memory, or than one document has."""
+    archive = Archive(CountingStore())
+    for number, (kinds, count) in enumerate(documents):
+        who = {"document": f"d{number}"}
+        for sequence in range(1, count + 1):
+            if "saves" in kinds:
+                archive.put_save(save(sequence).model_copy(update=who))
+            if "outcomes" in kinds:
+                archive.put_outcome(outcome(sequence).model_copy(update=who))
+        if "published" in kinds:
+            archive.publish(published(count).model_copy(update=who))
+        digest = document_hash(f"d{number}")
+        if "damaged save" in kinds:
+            archive.store.set_pointer(f"save/{digest}/000000999999", b"{", None)
+        if "damaged publication" in kinds and "published" not in kinds:
+            archive.store.set_pointer(f"published/{digest}", b"{}", None)
+    for number, sound in enumerate(letters):
+        name, letter = f"dead/{number:027x}", DeadLetter(job=JOB, document="a", sequence=1, stage="parse", at_ms=1)
+        archive.store.set_pointer(name, letter.to_bytes() if sound else b"{", None)
+    listing = archive.listing()
+    for number, (kinds, _) in enumerate(documents):
+        if "removed" in kinds:
+            listing[document_hash(f"d{number}")] = ["save/" + "0" * 64 + "/000000000001"]
+    store = archive.store
+    assert isinstance(store, CountingStore)
+    store.asked.clear()
+    found = list(archive.listed(listing))
+    names = {digest: len(own) + 1 for digest, own in listing.items()}
+    assert all(asked <= max(AT_ONCE, *names.values()) for asked in store.asked)
+    assert len(store.asked) <= 1 + 2 * sum(names.values()) // AT_ONCE
+    assert len(found) == len(listing)
+    identities = {document_hash(f"d{number}"): f"d{number}" for number in range(len(documents))}
+    for digest, one in zip(listing, found, strict=True):
+        if "removed" in documents[int(identities[digest][1:])][0]:
+            assert one is None or isinstance(one, RecordCorrupt) or not one.saves
+            continue
+        try:
+            assert one == archive.stored(identities[digest])
+        except RecordCorrupt as error:
+            assert str(one) == str(error)
+    told = [isinstance(letter, RecordCorrupt) for letter in archive.dead_letters()]
+    assert told == [not sound for sound in reversed(letters)]
 
 
 def test_dead_letters_are_kept_until_they_are_taken_out(archive: Archive) -> None:
