@@ -26,6 +26,7 @@ from pipeline.project import Project, ProjectDocument, ProjectView, stem
 from pipeline.request import DEFAULTS, NO_STEPS, Advance, Before, Input, Options, Publish, Survey
 from pipeline.stages import versions
 from pipeline.stages.versions import SCHEMA_VERSION
+from pipeline.stores.nothing import NoStore
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
@@ -277,7 +278,8 @@ class Compiler:
         compilation = self._compilation(document, sha256, known, run, reported)
         if publish is not None:
             compilation.receipt = publish(compilation)
-        self._remember(compilation, run)
+        if not isinstance(self.store, NoStore):  # which need not be told of half a million findings
+            self._remember(compilation, run)
         return compilation
 
     def _compilation(
