@@ -18,7 +18,6 @@ from typing import IO, Final
 from urllib.error import URLError
 from urllib.request import urlopen
 
-import boto3
 from watchfiles import watch
 
 from cli import streams
@@ -40,7 +39,7 @@ from workers.ledger.ledger import Ledger
 from workers.ledger.recompiles import Recompiles
 from workers.ledger.records import STAGES, LedgerLost
 from workers.local.folder_source import SOURCE, FolderSource
-from workers.local.seaweedfs import SeaweedFS
+from workers.local.seaweedfs import REGION, SeaweedFS
 from workers.local.servers import HOST, ServerNotStarted, free_ports, is_free
 from workers.local.supervisor import Supervisor
 from workers.local.valkey import Valkey
@@ -175,19 +174,11 @@ def _servers(options: Dev, resources: ExitStack) -> tuple[dict[str, str], list[V
     if options.s3:
         weed = resources.enter_context(SeaweedFS(state / "s3", bound=True))
         servers.append(weed)
-        client = boto3.client(
-            "s3",
-            endpoint_url=weed.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id=weed.access_key,
-            aws_secret_access_key=weed.secret_key,
-        )
-        if _BUCKET not in {bucket["Name"] for bucket in client.list_buckets()["Buckets"]}:
-            client.create_bucket(Bucket=_BUCKET)
+        weed.make_bucket(_BUCKET)
         environment |= {
             "AOP_STORE": f"s3://{_BUCKET}/dev",
             "AOP_S3_ENDPOINT": weed.endpoint,
-            "AOP_S3_REGION": "us-east-1",
+            "AOP_S3_REGION": REGION,
             "AOP_S3_ACCESS_KEY": weed.access_key,
             "AOP_S3_SECRET_KEY": weed.secret_key,
             "AOP_S3_PATH_STYLE": "true",

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-import boto3
 from redis import Redis
 
 from pipeline.stores.files import FileStore
@@ -127,14 +126,7 @@ class Installation:
 
     def _seaweed(self) -> dict[str, str]:
         self._weed = self._resources.enter_context(SeaweedFS(self.folder / "s3"))
-        client = boto3.client(
-            "s3",
-            endpoint_url=self._weed.endpoint,
-            region_name=REGION,
-            aws_access_key_id=self._weed.access_key,
-            aws_secret_access_key=self._weed.secret_key,
-        )
-        client.create_bucket(Bucket=BUCKET)
+        self._weed.make_bucket(BUCKET)
         self.proxy = S3Proxy(self._weed.port, self._seed)
         self.proxy.start()
         self._resources.callback(self.proxy.stop)

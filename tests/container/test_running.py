@@ -14,7 +14,6 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Final
 
-import boto3
 import pytest
 
 from tests.chart.rendering import Object, changed, ours, pod_of, render
@@ -131,13 +130,7 @@ class Cluster:
             "AOP_S3_ACCESS_KEY": weed.access_key,
             "AOP_S3_SECRET_KEY": weed.secret_key,
         }
-        boto3.client(
-            "s3",
-            endpoint_url=weed.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id=weed.access_key,
-            aws_secret_access_key=weed.secret_key,
-        ).create_bucket(Bucket="aop")
+        weed.make_bucket("aop")
         settings = {
             "settings": {"quietMs": 0, "longestWaitMs": 0, "softShutdownSeconds": 1, "maxDocumentBytes": 33_554_432}
         }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import boto3
 import pytest
 from pydantic import SecretStr
 from redis import Redis
@@ -128,13 +127,7 @@ def test_a_store_in_s3(service_settings: Settings, tmp_path: Path) -> None:
         )
         missing = list(preflight(settings))
         assert _keys(missing, "problem") == {"store-fails", "skipped"}
-        boto3.client(
-            "s3",
-            endpoint_url=weed.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id=weed.access_key,
-            aws_secret_access_key=weed.secret_key,
-        ).create_bucket(Bucket="preflight")
+        weed.make_bucket("preflight")
         found = list(preflight(settings))
         assert _keys(found, "problem") == set()
         assert "store" in _keys(found, "ok")

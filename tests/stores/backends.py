@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from uuid import uuid4
 
-import boto3
-
 from pipeline.stores.files import FileStore
 from pipeline.stores.memory import MemoryStore
 from pipeline.stores.protocol import Store
@@ -61,14 +59,7 @@ def s3_server() -> SeaweedFS:
     server.start()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(server.stop)
-    client = boto3.client(
-        "s3",
-        endpoint_url=server.endpoint,
-        aws_access_key_id=server.access_key,
-        aws_secret_access_key=server.secret_key,
-        region_name="us-east-1",
-    )
-    client.create_bucket(Bucket=BUCKET)
+    server.make_bucket(BUCKET)
     return server
 
 

@@ -10,9 +10,14 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import boto3
 
 from workers.local.servers import HOST, LocalServer, ServerNotStarted, die_with_parent, free_ports
+
+REGION: Final = "us-east-1"
+"""What clients sign for: any would do."""
 
 _START_S: Final = 60.0
 
@@ -35,6 +40,22 @@ class SeaweedFS(LocalServer):
     @property
     def endpoint(self) -> str:
         return f"http://{HOST}:{self.port}"
+
+    def client(self) -> Any:  # noqa: ANN401 - boto3 has no types
+        """A client of boto3 for it."""
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name=REGION,
+            aws_access_key_id=self.access_key,
+            aws_secret_access_key=self.secret_key,
+        )
+
+    def make_bucket(self, name: str) -> None:
+        """Unless it is there already."""
+        client = self.client()
+        if name not in {bucket["Name"] for bucket in client.list_buckets()["Buckets"]}:
+            client.create_bucket(Bucket=name)
 
     def start(self) -> None:
         """Raises ServerNotStarted."""

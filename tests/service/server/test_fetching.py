@@ -8,7 +8,6 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from pydantic import SecretStr
 
@@ -193,15 +192,9 @@ def test_a_server_that_drips(api: ContentsApi, monkeypatch: pytest.MonkeyPatch) 
 def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SeaweedFS, Any]]:
     """A versioned bucket on a real S3 server."""
     with SeaweedFS(tmp_path_factory.mktemp("seaweed")) as server:
-        client = boto3.client(
-            "s3",
-            endpoint_url=server.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id=server.access_key,
-            aws_secret_access_key=server.secret_key,
-        )
+        client = server.client()
         for name in ("manuals", "secrets"):
-            client.create_bucket(Bucket=name)
+            server.make_bucket(name)
         client.put_bucket_versioning(Bucket="manuals", VersioningConfiguration={"Status": "Enabled"})
         yield server, client
 

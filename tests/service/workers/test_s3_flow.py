@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
-import boto3
-
 from tests.stores.backends import BUCKET, s3_server
 from workers.intake import Intake
 from workers.ledger.records import STAGES, Accepted
@@ -67,14 +65,8 @@ def test_a_document_of_a_bucket(install: Callable[..., Installation], tmp_path: 
 def test_a_save_that_only_refers_to_its_text(install: Callable[..., Installation]) -> None:
     """The parse worker fetches it; what is not there, or not allowed, is ours to look at, with the cause."""
     bucket = of_a_bucket(install, AOP_MOST_ATTEMPTS="1")
-    server, intake = s3_server(), Intake(bucket.context.ledger, bucket.archive)
-    client = boto3.client(
-        "s3",
-        endpoint_url=server.endpoint,
-        aws_access_key_id=server.access_key,
-        aws_secret_access_key=server.secret_key,
-        region_name="us-east-1",
-    )
+    intake = Intake(bucket.context.ledger, bucket.archive)
+    client = s3_server().client()
     key = f"inbox/{uuid4().hex}.md"
     client.put_object(Bucket=BUCKET, Key=key, Body=MULTI.encode())
 
