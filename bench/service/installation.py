@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-import boto3
 
 from workers import connections
 from workers.archive import Archive
@@ -69,14 +68,7 @@ class Installation:
 
     def _bucket(self, folder: Path) -> dict[str, str]:
         weed = self._resources.enter_context(SeaweedFS(folder / "s3"))
-        client = boto3.client(
-            "s3",
-            endpoint_url=weed.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id=weed.access_key,
-            aws_secret_access_key=weed.secret_key,
-        )
-        client.create_bucket(Bucket=_BUCKET)
+        weed.make_bucket(_BUCKET)
         return {
             "AOP_STORE": f"s3://{_BUCKET}/aop",
             "AOP_S3_ENDPOINT": weed.endpoint,
