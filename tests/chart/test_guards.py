@@ -34,7 +34,7 @@ GUARDS: Final[dict[str, tuple[str, dict[str, object]]]] = {
     ),
     "workers.%s: the name is too long": (
         "minimal",
-        {"workers": {"parse-" * 10: {"stage": "parse", "class": "bulk"}}},
+        {"workers": {"-".join(["parse"] * 10): {"stage": "parse", "class": "bulk"}}},
     ),
     "workers: nobody takes messages of": ("minimal", {"workers": {"verify-bulk": {"enabled": False}}}),
     "server.autoscaling: minReplicas is greater": ("hpa", {"server.autoscaling.maxReplicas": 2}),
@@ -91,6 +91,20 @@ def test_every_guard_has_its_case() -> None:
         ("redis.ports", []),
         ("webhooks.github.repositories", ["procedures"]),
         ("unknown", True),
+        # What an API server would refuse, with half of the objects made.
+        ("fullnameOverride", "Procedures"),
+        ("nameOverride", "a b"),
+        ("workers", {"Parse_all": {"stage": "parse", "class": "both"}}),
+        ("commonLabels", {"team": "a b"}),
+        ("commonLabels", {"a team": "a"}),
+        ("commonLabels", {"app.kubernetes.io/component": "a"}),
+        ("pod", {"labels": {"app.kubernetes.io/name": "a"}}),
+        ("pod", {"scratchSize": "1 GB"}),
+        ("pod", {"runAsUser": 2**31}),
+        ("monitoring", {"labels": {"team": "a" * 64}}),
+        ("catalog", {"files": {"a/b.yaml": ""}}),
+        ("server", {"ingress": {"enabled": True, "host": "AOP_1"}}),
+        ("store.bundled", {"enabled": True, "size": "ten"}),
     ],
 )
 def test_the_schema_is_closed(path: str, value: object) -> None:

@@ -144,7 +144,7 @@ containers:
       {{- end }}
 volumes:
   - name: scratch
-    emptyDir: {sizeLimit: {{ $v.pod.scratchSize }}}
+    emptyDir: {sizeLimit: {{ $v.pod.scratchSize | quote }}}
   - name: run
     emptyDir: {medium: Memory, sizeLimit: 1Mi}
   {{- with include "aop.catalogName" .root }}
