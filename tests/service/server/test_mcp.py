@@ -318,7 +318,7 @@ def test_errors_let_a_model_correct_itself(running: Running, document: str) -> N
 
 def test_the_rate(valkey: ValkeyServer, tmp_path: Path) -> None:
     """One for REST and MCP together; the answer says when to come again."""
-    with Running(settings_of(valkey, tmp_path, rate_per_minute=60, rate_burst=2)) as small:
+    with Running(settings_of(valkey, tmp_path, rate_per_minute=1, rate_burst=2)) as small:
         token = small.token()
         answers = [rpc(small, "tools/list", token=token) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
