@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-
 from workers import connections
 from workers.archive import Archive
 from workers.catalogs import Sources, publish_catalog
@@ -32,10 +31,11 @@ NO_WAITING: Final = {"AOP_QUIET_MS": "0", "AOP_LONGEST_WAIT_MS": "0", "AOP_TICK_
 
 
 class Installation:
-    """`s3`: the store is a SeaweedFS of this machine. `extra`: further settings."""
+    """`s3`: the store is a SeaweedFS of this machine, `s3_pid` its process. `extra`: further settings."""
 
     def __init__(self, folder: Path, *, s3: bool = False, **extra: str) -> None:
         self._resources = ExitStack()
+        self.s3_pid = 0
         valkey = self._resources.enter_context(Valkey(folder / "redis"))
         (port,) = free_ports(1)
         self.environment = {
@@ -69,6 +69,7 @@ class Installation:
     def _bucket(self, folder: Path) -> dict[str, str]:
         weed = self._resources.enter_context(SeaweedFS(folder / "s3"))
         weed.make_bucket(_BUCKET)
+        self.s3_pid = weed.pid or 0
         return {
             "AOP_STORE": f"s3://{_BUCKET}/aop",
             "AOP_S3_ENDPOINT": weed.endpoint,
@@ -94,13 +95,13 @@ class Installation:
         """Until each of the four has said that it takes messages. Raises TimeoutError."""
         self.wait(lambda: self.redis.hlen(f"{self.settings.redis_prefix}:consumers") >= len(STAGES), "workers")
 
-    def wait(self, done: Callable[[], bool], what: str, limit_s: float = _READY_S) -> float:
-        """Seconds until `done()`. Raises TimeoutError."""
+    def wait(self, done: Callable[[], bool], what: str, limit_s: float = _READY_S, look_s: float = 0.005) -> float:
+        """Seconds until `done()`, which is asked every `look_s`. Raises TimeoutError."""
         begun = time.perf_counter()
         while not done():
             if time.perf_counter() - begun > limit_s:
                 raise TimeoutError(what)
-            time.sleep(0.005)
+            time.sleep(look_s)
         return time.perf_counter() - begun
 
     def ended(self) -> int:
