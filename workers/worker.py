@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from celery import bootsteps
+from celery.apps import worker as celery_worker
 from celery.apps.worker import Worker as CeleryWorker
 from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 
@@ -125,12 +126,18 @@ def load_code() -> None:
     gc.freeze()
 
 
+def _unsaid(_words: str, _file: object = None) -> None:
+    """In place of Celery's words to whoever sits at a terminal."""
+
+
 def run_worker(settings: Settings, stage: Stage, taken: Taken, group: str) -> int:
     """Until it is asked to end; the exit status. Logging is configured. `group`: of its metrics' files."""
     # It would tell at each reconnection which default a later Celery will have; ours is set.
     warnings.simplefilter("ignore", CPendingDeprecationWarning)
     # A user without a name, as containers have, is taken for a superuser. It is about pickled messages; ours are JSON.
     warnings.simplefilter("ignore", SecurityWarning)
+    # It would write in plain words among the lines of JSON what `worker_shutting_down` and the end say in ours.
+    celery_worker.safe_say = _unsaid
     app = make_app(settings)
     busy = Busy()
     register(app, settings, busy, f"worker-{stage}")
@@ -159,4 +166,6 @@ def run_worker(settings: Settings, stage: Stage, taken: Taken, group: str) -> in
         worker.start()
     finally:
         watch.end()
-    return int(worker.exitcode or 0)
+    status = int(worker.exitcode or 0)
+    _log.info("ended", exit_status=status)
+    return status
