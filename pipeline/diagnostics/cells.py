@@ -133,12 +133,16 @@ def _plain_excerpt(plain: str, first: int, end: int, room: int, before: bool, be
     """The same where columns are code points: of a line of half a million marks each takes its own excerpt."""
     size = len(plain)
     last = max(first, min(end, size))
-    begin, stop = 0, size
-    if before or behind or size > room:
-        inside = room - 2
-        side = max((inside - (last - first)) // 2, inside // 4)
-        stop = min(size, max(0, first - side) + inside)
-        begin = max(0, stop - inside)
-        before, behind = before or begin > 0, behind or stop < size
-    left, right = _ELLIPSIS if before else "", _ELLIPSIS if behind else ""
-    return Excerpt(f"{left}{plain[begin:stop]}{right}", len(left) + first - begin, max(1, min(last, stop) - first))
+    if not before and not behind and size <= room:
+        return Excerpt(plain, first, max(1, last - first))
+    inside = room - 2
+    side = max((inside - (last - first)) // 2, inside // 4)
+    stop = min(size, max(0, first - side) + inside)
+    begin = max(0, stop - inside)
+    shown = plain[begin:stop]
+    if behind or stop < size:
+        shown += _ELLIPSIS
+    if before or begin > 0:
+        shown = _ELLIPSIS + shown
+        begin -= 1
+    return Excerpt(shown, first - begin, max(1, min(last, stop) - first))

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from pipeline.diagnostics.bind import Diagnostic
+from pipeline.diagnostics.codes import Severity
 from pipeline.diagnostics.lang import Lang
 from pipeline.diagnostics.visible import visible
+from pipeline.places import Span
 
 _HELP: Final = {"ja": "直し方", "en": "help"}
 _STYLES: Final = {"error": "1;31", "warning": "1;33", "gutter": "1;34", "help": "1;36", "strong": "1"}
@@ -26,22 +28,18 @@ def _styled(text: str, style: str, color: bool) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if color else text
 
 
-def _marked_lines(found: Diagnostic, lines: Sequence[str]) -> list[tuple[int, int, int] | None]:
+def _marked_lines(span: Span, lines: Sequence[str]) -> list[tuple[int, int, int] | None]:
     """(line, first, end) for the source lines to show, 0-based code points; None where lines are left out."""
-    if found.line is None or found.column is None or found.end_line is None or found.end_column is None:
-        return []
-    end_line, end_column = found.end_line, found.end_column
-    if end_line == found.line <= len(lines):  # as nearly all
-        return [(end_line, found.column - 1, end_column - 1)]
-    if end_line > found.line and end_column <= 1:
+    line_number, column, end_line, end_column = span
+    if end_line > line_number and end_column <= 1:
         end_line, end_column = end_line - 1, len(lines[end_line - 2]) + 1 if end_line - 2 < len(lines) else 1
     marked: list[tuple[int, int, int] | None] = []
-    shown = range(found.line, min(end_line, len(lines)) + 1)
+    shown = range(line_number, min(end_line, len(lines)) + 1)
     for number in (*shown[:_HEAD], *shown[_HEAD:][-1:]):
-        if number - found.line > _HEAD:
+        if number - line_number > _HEAD:
             marked.append(None)
         line = lines[number - 1]
-        first = found.column - 1 if number == found.line else len(line) - len(line.lstrip())
+        first = column - 1 if number == line_number else len(line) - len(line.lstrip())
         marked.append((number, first, end_column - 1 if number == end_line else len(line)))
     return marked
 
@@ -62,7 +60,14 @@ class _Snippets:
 
     def __call__(self, found: Diagnostic) -> tuple[str, list[str]]:
         """The margin that the lines' numbers take, and the lines."""
-        marked = _marked_lines(found, self._lines)
+        line, column, end_line, end_column = found.line, found.column, found.end_line, found.end_column
+        if line is None or column is None or end_line is None or end_column is None:
+            return "", []
+        if line == end_line <= len(self._lines):  # as nearly all
+            margin = " " * len(str(line))
+            shown, caret = self._marked(margin, line, column - 1, end_column - 1, found.severity)
+            return margin, [f"{margin} {self._bar}", shown, caret]
+        marked = _marked_lines(Span(line, column, end_line, end_column), self._lines)
         if not marked:
             return "", []
         room = max([len(str(entry[0])) for entry in marked if entry])
@@ -72,13 +77,17 @@ class _Snippets:
             if entry is None:
                 source.append(self._left_out)
                 continue
-            number, first, end = entry
-            text, mark, mark_width = self._excerpt(self._lines[number - 1], first, end, self._width - room - 3)
-            shown = _styled(str(number).rjust(room), "gutter", self._color)
-            source.append(f"{shown} {self._bar} {text}".rstrip())
-            caret = _styled("^" * mark_width, found.severity, self._color)
-            source.append(f"{margin} {self._bar} {' ' * mark}{caret}")
+            source += self._marked(margin, *entry, found.severity)
         return margin, source
+
+    def _marked(self, margin: str, number: int, first: int, end: int, severity: Severity) -> tuple[str, str]:
+        """A source line and the carets under it."""
+        room = len(margin)
+        text, mark, mark_width = self._excerpt(self._lines[number - 1], first, end, self._width - room - 3)
+        shown, caret = str(number).rjust(room), "^" * mark_width
+        if self._color:
+            shown, caret = _styled(shown, "gutter", True), _styled(caret, severity, True)
+        return f"{shown} {self._bar} {text}".rstrip(), f"{margin} {self._bar} {' ' * mark}{caret}"
 
 
 def blocks(

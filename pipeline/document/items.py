@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TypeAlias
 
 from pipeline.artifacts import Item
 from pipeline.document.parentheses import CLOSING, OPENING
@@ -93,29 +93,23 @@ def split_suffixes(mask: str, start: int, end: int) -> tuple[int, list[tuple[int
     return end, groups[::-1], only
 
 
-class _Extent(NamedTuple):
-    """An item's words as `Item` has them, and `start` and `end` of what is said to be it in the text."""
-
-    text: str
-    head: str
-    groups: tuple[str, ...]
-    only: bool
-    start: int
-    end: int
+_Extent: TypeAlias = tuple[str, str, tuple[str, ...], bool, int, int]
+"""An item's text, head, groups and whether のみ stands there, as `Item` has them; then where it is said to begin and to
+end in the text. A plain tuple: there may be a million."""
 
 
 def _extents(clean: str, mask: str) -> tuple[_Extent, ...]:
-    extents = []
+    extents: list[_Extent] = []
     for first, last, separator in split_items(mask, 0, len(mask)):
         if first == last:
-            extents.append(_Extent("", "", (), False, separator, separator + 1))
+            extents.append(("", "", (), False, separator, separator + 1))
             continue
         head_end, insides, only = split_suffixes(mask, first, last)
         head, text = one_line(clean[first:head_end]), one_line(clean[first:last])
         groups = tuple([clean[begin:stop].replace("\n", " ").strip() for begin, stop in insides])
         lacking = not text or _NO_CATEGORY.fullmatch(head) is not None
         start, end = (separator, separator + 1) if lacking else (first, last)
-        extents.append(_Extent(text, head, groups, only, start, end))
+        extents.append((text, head, groups, only, start, end))
     return tuple(extents)
 
 
