@@ -34,9 +34,9 @@ T = TypeVar("T")
 class Computing:
     """To be used in one event loop, which ends the children with itself."""
 
-    def __init__(self, service: Service, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> None:
+    def __init__(self, service: Service) -> None:
         self._service = service
-        self.bounds = Bounds(service.settings.max_document_bytes, seconds, megabytes)
+        self.bounds = Bounds(service.settings.max_document_bytes, SECONDS, MEGABYTES)
         self._all = anyio.Semaphore(AT_ONCE)
         self._limiter = anyio.CapacityLimiter(AT_ONCE)
         self._of: dict[str, tuple[anyio.Lock, int]] = {}
