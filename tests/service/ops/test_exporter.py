@@ -94,7 +94,7 @@ def test_the_expiry_of_tokens_is_shown_by_their_names(service_settings: Settings
     with exporter(service_settings, tmp_path) as url:
         found = {name: value for name, value in scrape(url).items() if name.startswith("aop_token_expiry_seconds")}
     assert list(found) == ["aop_token_expiry_seconds['ci']"]
-    assert 3_500 < found["aop_token_expiry_seconds['ci']"] <= 3_600
+    assert 3_000 < found["aop_token_expiry_seconds['ci']"] <= 3_600
 
 
 @pytest.mark.parametrize(

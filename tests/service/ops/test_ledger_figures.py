@@ -13,7 +13,7 @@ from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.records import Lease, LedgerLost
 from workers.metrics.ledger_figures import LedgerFigures
 from workers.pulse import Consumers
-from workers.queues import QUEUES, queue_key
+from workers.queues import QUEUES
 
 from ..saving import wipe
 from ..waiting import until
@@ -84,7 +84,6 @@ def test_queues_show_their_length_age_and_consumers(redis: Redis, ledger: Ledger
     save(ledger, "b.md")
     assert values(figures, "aop_due_documents") == {"": 2}
     first, _ = ledger.claim()
-    redis.lpush(queue_key(ledger._prefix, "parse.interactive"), "m1", "m2")
     redis.zadd(f"{ledger._prefix}:messages", {first.job: (time.time() - 60) * 1_000})
     Consumers(redis, ledger._prefix).beat("w", ("parse.interactive", "parse.bulk"))
     assert values(figures, "aop_queue_depth") == {**dict.fromkeys(QUEUES, 0), "parse.interactive": 2}

@@ -22,7 +22,7 @@ from .running import Running
 from .test_recompiles import USING, Installation
 
 ROOT: Final = Path(__file__).parents[3]
-BOUND_S: Final = 60.0
+BOUND_S: Final = 180.0
 
 
 class Told(Installation):
