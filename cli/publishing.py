@@ -1,20 +1,18 @@
 """Writing a document's output folder, and knowing without reading it that it is as it was written.
 
-The receipt of a published document says what lies in which folder: name, sha256, size and time of change of each file.
-While size and time are what they were, an unchanged document's output is not even read; a file that was only touched is
-read and compared; one that was edited or deleted is written again.
+The receipt of a published document says what lies in which folder: name, size and time of change of each file. While
+these are what they were, an unchanged document's output is not even read. Else its files are made again and compared:
+one that was only touched stays, one that was edited or deleted is written again.
 """
 
 # A library has thousands of files to look at, and strings are faster than Path:
-# ruff: noqa: PTH116, PTH118, PTH123
+# ruff: noqa: PTH116, PTH118
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from cli.trouble import OutputFault
 from pipeline.compilation import Compilation
@@ -41,10 +39,8 @@ class Publisher:
             return receipt
         folder = self.folder(compilation.path)
         # What ran may have come to something else for the same bytes: only a recalled compile is that of its receipt.
-        if compilation.recalled and receipt is not None:
-            renewed = _still_there(receipt, folder)
-            if renewed is not None:
-                return renewed
+        if compilation.recalled and receipt is not None and _still_there(receipt, folder):
+            return receipt
         return self._write(compilation, folder)
 
     def _write(self, compilation: Compilation, folder: str) -> Json:
@@ -61,46 +57,26 @@ class Publisher:
             write(Path(folder), files)
         except OutputError as error:
             raise OutputFault(error.text("ja"), error.text("en")) from error
-        return _receipt(folder, {name: hashlib.sha256(data).hexdigest() for name, data in files.items()})
+        return _receipt(folder, files)
 
 
-class _Written(NamedTuple):
-    """A file as it was written. `time`: of its last change, in nanoseconds."""
-
-    name: str
-    digest: str
-    size: int
-    time: int
-
-
-def _receipt(folder: str, digests: Mapping[str, str]) -> Json:
-    """Of files that were just written or compared. Raises OSError."""
+def _receipt(folder: str, names: Iterable[str]) -> Json:
+    """Of files that were just written or compared: their sizes, and times in nanoseconds. Raises OSError."""
     entries: list[Json] = []
-    for name, digest in digests.items():
+    for name in names:
         status = os.stat(f"{folder}/{name}")
-        entries.append([name, digest, status.st_size, status.st_mtime_ns])  # a list, as it comes back from the store
+        entries.append([name, status.st_size, status.st_mtime_ns])  # a list, as it comes back from the store
     return [folder, entries]
 
 
-def _still_there(receipt: Json, folder: str) -> Json:
-    """The receipt, renewed if files were only touched; None if one is not what it was, or lies in another folder."""
+def _still_there(receipt: Json, folder: str) -> bool:
+    """Whether its files are in that folder as they were written, as far as sizes and times tell."""
     match receipt:
         case [where, [*entries]] if where == folder:
-            written = [_Written(*entry) for entry in entries if isinstance(entry, list | tuple)]
+            names = [str(entry[0]) for entry in entries if isinstance(entry, list) and entry]
         case _:
-            return None
-    touched = False
+            return False
     try:
-        for name, digest, size, time in written:
-            path = f"{folder}/{name}"
-            status = os.stat(path)
-            if status.st_size != size:
-                return None
-            if status.st_mtime_ns != time:
-                with open(path, "rb") as file:
-                    if hashlib.sha256(file.read()).hexdigest() != digest:
-                        return None
-                touched = True
-        return _receipt(folder, {entry.name: entry.digest for entry in written}) if touched else receipt
+        return bool(names) and _receipt(folder, names) == receipt
     except OSError:
-        return None
+        return False

@@ -11,18 +11,20 @@ from __future__ import annotations
 import dataclasses
 import json
 import types
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache, lru_cache, partial
 from hashlib import sha256
 from operator import attrgetter
-from typing import Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from pipeline import json_text
+from pipeline.artifacts import Contract, Pin
 from pipeline.garbage import uncollected
 from pipeline.stages.versions import SCHEMA_VERSION
 
 T = TypeVar("T")
 
-_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False).encode
+_encode_json = json_text.encoder(ascii_only=False, sort_keys=False, separators=(",", ":"), allow_nan=False)
 
 
 class UnreadableArtifact(ValueError):
@@ -33,11 +35,20 @@ class _Unfit(ValueError):
     """A decoded value has not the shape that its class asks for."""
 
 
-class _Shape(NamedTuple):
-    """`encode` None: JSON's own encoder already writes the value as it must be."""
+_Encode: TypeAlias = Callable[[object], object]
 
-    encode: Callable[[object], object] | None
+
+class _Shape(NamedTuple):
+    """`encode` None: JSON's own encoder already writes the value as it must be. `text`: all of its JSON, where there is
+    a shorter way than to encode it."""
+
+    encode: _Encode | None
     decode: Callable[[object], object]
+    text: Callable[[object], str] | None = None
+
+
+_REPEATED = (Pin, Contract)
+"""The documents of a library use the same operations, whose definitions are most of a resolved document."""
 
 
 def dumps(value: object) -> bytes:
@@ -47,10 +58,15 @@ def dumps(value: object) -> bytes:
 
 def dumps_as(value: object, kind: object) -> bytes:
     """Like `dumps`, for values whose class does not tell their type, such as `Positions`."""
-    encode = _shape(kind).encode
     with uncollected():  # a value has no cycles, nor have the rows that it becomes
-        body = _encode_json(value if encode is None else encode(value))
+        body = _text(_shape(kind), value)
     return f'["{_name(kind)}",{SCHEMA_VERSION},{body}]'.encode("utf-8", "surrogatepass")
+
+
+def _text(shape: _Shape, value: object) -> str:
+    if shape.text is not None:
+        return shape.text(value)
+    return _encode_json(value if shape.encode is None else shape.encode(value))
 
 
 def loads(data: bytes, kind: type[T]) -> T:
@@ -132,34 +148,45 @@ def _literal(values: tuple[object, ...]) -> _Shape:
 
 def _tuple(arguments: tuple[object, ...]) -> _Shape:
     if len(arguments) == 2 and arguments[1] is Ellipsis:
-        return _sequence(_shape(arguments[0]))
+        return _repeated(_shape(arguments[0])) if arguments[0] in _REPEATED else _sequence(_shape(arguments[0]))
     encoders = [_shape(argument).encode for argument in arguments]
     decoders = [_shape(argument).decode for argument in arguments]
 
-    def encode(value: object) -> object:
-        return [
-            part if encoder is None else encoder(part)
-            for encoder, part in zip(encoders, cast("tuple[object, ...]", value), strict=True)
-        ]
+    def encode(value: tuple[object, ...]) -> object:
+        return [part if encoder is None else encoder(part) for encoder, part in zip(encoders, value, strict=True)]
 
     def decode(raw: object) -> object:
         return tuple([decoder(part) for decoder, part in zip(decoders, _row(raw, len(decoders)), strict=True)])
 
-    return _Shape(encode if any(encoders) else None, decode)
+    return _Shape(cast("_Encode", encode) if any(encoders) else None, decode)
 
 
 def _sequence(element: _Shape) -> _Shape:
-    encoder, decoder = element
-
-    def encode(value: object) -> object:
-        return list(map(cast("Callable[[object], object]", encoder), cast("tuple[object, ...]", value)))
+    encoder, decoder, _ = element
 
     def decode(raw: object) -> object:
         if type(raw) is not list:
             raise _Unfit(f"an array was expected, not {raw!r:.60}")
         return tuple(map(decoder, raw))
 
-    return _Shape(None if encoder is None else encode, decode)
+    if encoder is None:
+        return _Shape(None, decode)
+
+    def encode(value: tuple[object, ...]) -> object:
+        return list(map(encoder, value))
+
+    return _Shape(cast("_Encode", encode), decode)
+
+
+def _repeated(element: _Shape) -> _Shape:
+    """A sequence of elements whose texts are kept."""
+    text = lru_cache(maxsize=4096)(partial(_text, element))
+    plain = _sequence(element)
+
+    def joined(value: tuple[Hashable, ...]) -> str:
+        return f"[{','.join(map(text, value))}]"
+
+    return _Shape(plain.encode, plain.decode, cast("Callable[[object], str]", joined))
 
 
 def _record(kind: type, fields: list[str]) -> _Shape:
@@ -169,13 +196,12 @@ def _record(kind: type, fields: list[str]) -> _Shape:
     nested = [(place, shape.encode) for place, shape in enumerate(shapes) if shape.encode is not None]
     decoders = [shape.decode for shape in shapes]
     count = len(fields)
-    read = attrgetter(*fields) if count > 1 else None
-
-    def plain(value: object) -> object:
-        return read(value) if read else (getattr(value, fields[0]),)
+    # An attrgetter of one name gives no tuple.
+    plain: Callable[[object], tuple[object, ...]]
+    plain = attrgetter(*fields) if count > 1 else lambda value: (getattr(value, fields[0]),)
 
     def encode(value: object) -> object:
-        row = list(cast("tuple[object, ...]", plain(value)))
+        row = list(plain(value))
         for place, encoder in nested:
             row[place] = encoder(row[place])
         return row
@@ -183,9 +209,13 @@ def _record(kind: type, fields: list[str]) -> _Shape:
     def decode(raw: object) -> object:
         return kind(*[decoder(part) for decoder, part in zip(decoders, _row(raw, count), strict=True)])
 
+    def text(value: object) -> str:
+        return f"[{','.join(map(_text, shapes, plain(value)))}]"
+
+    known = text if any(shape.text for shape in shapes) else None
     if nested:
-        return _Shape(encode, decode)
-    return _Shape(None if issubclass(kind, tuple) else plain, decode)
+        return _Shape(encode, decode, known)
+    return _Shape(None if issubclass(kind, tuple) else plain, decode, known)
 
 
 def _union(members: tuple[object, ...]) -> _Shape:

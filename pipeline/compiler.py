@@ -378,11 +378,10 @@ class Compiler:
     @cached_property
     def _versions(self) -> dict[str, str]:
         """Of each stage and of the artifacts' schema; the generate stage's is its generator's identity."""
-        identity = self.generator.identity
         return {
             **versions.BY_STAGE,
             "artifacts": str(SCHEMA_VERSION),
-            "generate": keys.encode((identity.name, identity.version, identity.model)),
+            "generate": keys.identity_text(self.generator.identity),
         }
 
     @cached_property

@@ -6,7 +6,6 @@ the manifest alone (R1). No time, host or path is in it (R4). One entry a line, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256 as _sha256
@@ -14,6 +13,7 @@ from hashlib import sha256 as _sha256
 from pipeline import canonical
 from pipeline.artifacts import Contract, Module, ParsedDocument, Pin, ResolvedDocument, ResolvedPhase
 from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.json_text import encoder
 from pipeline.places import Positions
 from pipeline.result import handover_dict, phase_line, tool_dict
 from pipeline.stages import versions
@@ -22,7 +22,7 @@ from pipeline.stages.versions import SCHEMA_VERSION
 VERSION = 1
 """Raised when a reader of the earlier version would misread: a field gone, or of another meaning; not by new fields."""
 
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
+_compact = encoder(ascii_only=False, sort_keys=False, separators=(", ", ": "))
 
 
 def manifest(
@@ -40,8 +40,8 @@ def manifest(
     entries = (
         f'"version": {VERSION}',
         f'"document": {_compact(document)}',
-        f'"module": {_compact({"sha256": _sha256(module.source.encode()).hexdigest()})}',
-        f'"versions": {_compact(_versions(generator))}',
+        f'"module": {_compact({"sha256": module.sha256})}',
+        f'"versions": {_versions(generator)}',
         f'"tools": {_array(_tools(resolved.contracts))}',
         f'"operations": {_array(_operations(resolved))}',
         f'"fences": {_array(_fences(parsed, positions))}',
@@ -56,9 +56,9 @@ def _array(lines: Iterable[str]) -> str:
     return f"[\n{body}\n]" if body else "[]"
 
 
-def _versions(generator: GeneratorIdentity) -> dict[str, object]:
+def _versions(generator: GeneratorIdentity) -> str:
     identity = {"name": generator.name, "version": generator.version, "model": generator.model}
-    return {"artifacts": SCHEMA_VERSION, **versions.BY_STAGE, "generator": identity}
+    return _compact({"artifacts": SCHEMA_VERSION, **versions.BY_STAGE, "generator": identity})
 
 
 def _tools(contracts: Iterable[Contract]) -> Iterator[str]:

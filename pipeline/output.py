@@ -90,7 +90,7 @@ def files_of(
 ) -> dict[str, bytes]:
     """The folder's files by name, the manifest last. Arguments as in `manifest.manifest`."""
     return {
-        PROCEDURE: module.source.encode(),
+        PROCEDURE: module.data,
         GRAPH: graph(resolved).encode(),
         MANIFEST: manifest(sha256, parsed, resolved, positions, module, generator, carried).encode(),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -41,7 +40,7 @@ def run(document: str, setting: Setting, reuse: Reuse, store: Path | None, *, js
     stdin = read_stdin() if named.path == STDIN else b""
     stages = plan_one(document_of(named, stdin), job, siblings=siblings_of(named, Path(DEFAULT_OUT)))
     if json:
-        print_json({"document": named.path, "stages": [asdict(stage) for stage in stages]})
+        print_json({"document": named.path, "stages": [stage._asdict() for stage in stages]})
     else:
         streams.emit("".join(f"{line}\n" for line in _lines(named.path, stages, setting.lang)))
     return OK

@@ -83,16 +83,32 @@ def _write_instructions(writer: _Writer, segments: Sequence[Prose]) -> None:
     for segment in segments:
         if isinstance(segment, str):
             pending += segment
+            if pending.endswith("\n"):
+                writer.text(_prose(pending))
+                pending, empty = "", False
             continue
         if pending:
-            pending += "" if pending.endswith("\n") else "\n"
-            writer.text(f"{_ITEM}{lines(pending, _ITEM)}\n")
+            writer.text(_prose(f"{pending}\n"))
         writer.text(_ITEM)
         writer.slot(FenceSlot(segment.scope, segment.index, "instructions", len(_ITEM)))
         writer.text("\n")
         pending, empty = "", False
     if pending or empty:
-        writer.text(f"{_ITEM}{lines(pending, _ITEM)}\n")
+        writer.text(_prose(pending))
+
+
+def _prose(text: str) -> str:
+    return _short_prose(text) if len(text) <= _SHORT else _any_prose(text)
+
+
+def _any_prose(text: str) -> str:
+    return f"{_ITEM}{lines(text, _ITEM)}\n"
+
+
+_SHORT = 1000
+
+_short_prose = lru_cache(maxsize=1024)(_any_prose)
+"""What stands outside all phases is in the instructions of each, and much of the rest in those of every document."""
 
 
 def _grant(grant: Grant) -> str:

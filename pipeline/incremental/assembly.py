@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from pipeline.artifacts import Module, PhaseCode, Verdict
 from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import Generator
-from pipeline.incremental import bundle, reasons
-from pipeline.incremental.carry import Reuse
-from pipeline.incremental.code import trace
+from pipeline.incremental import reasons
+from pipeline.incremental.carry import Reuse, unit_key
 from pipeline.incremental.lockstep import Steps, finish
 from pipeline.incremental.past import Past
 from pipeline.incremental.phases import Phase, Phases
@@ -37,25 +36,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
-    """A module, its bytes as they are stored, and their digest."""
-
-    module: Module
-    packed: bytes
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Assembly:
-    """`linked` is None where the verifier refused the module to the end. `proven`: it had nothing to say about it.
+    """`module` is None where the verifier refused it to the end. `proven`: it had nothing to say about it.
 
-    `again`: something was carried over or refused, so the next compile must look again.
+    `codes`: the phases' as they are stored, b"" for one that there is none of. `again`: something was carried over or
+    refused, so the next compile must look again.
     """
 
     reports: tuple[StageReport, ...]
-    linked: Linked | None
+    module: Module | None
     proven: bool
     phases: tuple[PhaseRecord, ...]
+    codes: tuple[bytes, ...]
     findings: tuple[Finding, ...]
     again: bool
 
@@ -88,7 +80,7 @@ class Assembler:
         self._pasts = () if reuse == "never" else pasts
         self._rewrites = rewrites
         phases = Phases(self._document, resolved.artifact, generator.identity, reuse, previous, inquiry.catalog)
-        phases.look_up(self._store)
+        phases.look_up(self._store, self._pasts)
         phases.take(before.codes)
         self._told = before.reported
         self._phases: list[Phase] = phases.all
@@ -110,16 +102,16 @@ class Assembler:
         """Raises StoreError, and what the generator raises."""
         yield
         while True:
-            linked = yield from self._link()
+            module = yield from self._link()
             yield
-            verdict = self._verify(linked)
+            verdict = self._verify(module)
             judgement = judge(verdict, self._phases, self._reuse)
             rewritten = [p for p in judgement.refused if not p.made_now or p.attempts <= self._rewrites]
             if not rewritten:
                 break
             for phase in rewritten:
                 phase.refuse()
-        return self._result(linked, verdict.proven, judgement)
+        return self._result(module, verdict.proven, judgement)
 
     def hand_on(self) -> Steps[tuple[HandedCode, ...]]:
         """Generate and link, and leave it to another process to verify: the code that was made."""
@@ -141,26 +133,26 @@ class Assembler:
         """Of generate and link, when they are through."""
         return self._reports()[:-1]
 
-    def _result(self, linked: Linked, proven: bool, judgement: Judgement) -> Assembly:
+    def _result(self, module: Module, proven: bool, judgement: Judgement) -> Assembly:
         refused = {phase.place for phase in judgement.refused}
-        identity = self._generator.identity
         for phase in self._phases:
-            if phase.made_now and phase.packed is not None and phase.place not in refused:
-                self._store.add_trace(phase.key, trace(identity, phase.packed))
+            if phase.made_now and phase.place not in refused:
+                self._keep(phase)
         findings = findings_of(judgement, self._phases, self._document)
         again = bool(refused or judgement.stale) or any(phase.carried for phase in self._phases)
         return Assembly(
             reports=self._reports(),
-            linked=None if refused else linked,
+            module=None if refused else module,
             proven=proven,
             phases=self._records(refused),
+            codes=self._codes(refused),
             findings=tuple(findings),
             again=again,
         )
 
     # ------------------------------------------------------------------------------------------------- stages
 
-    def _link(self) -> Steps[Linked]:
+    def _link(self) -> Steps[Module]:
         while True:
             self._generate([phase for phase in self._phases if phase.packed is None])
             yield
@@ -173,10 +165,8 @@ class Assembler:
         codes: list[PhaseCode | None] = [None] * len(self._document.phases)
         for phase in self._phases:
             codes[phase.place] = phase.code
-        module = link_stage.link(self._document, self._resolved.artifact, tuple(codes))
         self._linked = True
-        packed = bundle.pack_module(module)
-        return Linked(module, packed, bundle.digest(packed))
+        return link_stage.link(self._document, self._resolved.artifact, tuple(codes))
 
     def _generate(self, phases: Sequence[Phase]) -> None:
         """Raises what the generator raises."""
@@ -188,18 +178,22 @@ class Assembler:
                 phases,
                 lambda phase: generation.examine(phase, self._document, self._resolved.artifact),
                 self._rewrites,
-                self._keep,
+                self._keep_at_once,
             )
         else:
             for phase in phases:
-                phase.use(self._generator.generate(phase.unit, phase.faults))
+                phase.use(self._generator.generate(phase.unit, phase.faults), self._generator.identity)
 
     def _keep(self, phase: Phase) -> None:
-        if phase.packed is not None:
-            self._store.add_trace(phase.key, trace(self._generator.identity, phase.packed))
-            self._store.flush()
+        """Store what a model made where it is found by its unit alone; all other code is made in less time."""
+        if phase.maker.model and phase.packed is not None:
+            self._store.add_trace(unit_key(phase.digest), phase.signed)
 
-    def _recorded_module(self) -> Linked | None:
+    def _keep_at_once(self, phase: Phase) -> None:
+        self._keep(phase)
+        self._store.flush()
+
+    def _recorded_module(self) -> Module | None:
         """What an earlier compile linked of the same documents and code."""
         codes = [""] * len(self._document.phases)
         for phase in self._phases:
@@ -210,33 +204,33 @@ class Assembler:
                 continue
             if [phase.code for phase in tail.phases] == codes:
                 try:
-                    module, packed = past.module, past.bundle.module
+                    module = past.module
                 except Lost as error:
                     self._link_lost = self._link_lost or error.reason
                     continue
                 if module is not None:
-                    return Linked(module, packed, tail.module)
+                    return module
         return None
 
     def _same_documents(self, past: Past) -> bool:
         return (past.tail.parsed, past.tail.resolved) == (self._parsed.digest, self._resolved.digest)
 
-    def _verify(self, linked: Linked) -> Verdict:
-        if not self._recorded_proof(linked):
+    def _verify(self, module: Module) -> Verdict:
+        if not self._recorded_proof(module):
             self._verified = True
         elif not any(phase.handed for phase in self._phases):
             return Verdict()
         # What came from another process is read whatever is recorded of it.
-        return verify_stage.verify(linked.module.source, self._document, self._resolved.artifact)
+        return verify_stage.verify(module.source, self._document, self._resolved.artifact)
 
-    def _recorded_proof(self, linked: Linked) -> bool:
+    def _recorded_proof(self, module: Module) -> bool:
         """Whether the module is known to be proven. What was carried over is always verified again, and only a proof is
         worth remembering: what was refused is looked at again."""
         if any(phase.carried for phase in self._phases):
             return False
         return any(
             past.tail.proven
-            and past.tail.module == linked.digest
+            and past.tail.module == module.sha256
             and self._same_documents(past)
             and past.made_by("verify", verify_stage.VERSION)
             for past in self._pasts
@@ -250,6 +244,13 @@ class Assembler:
             code = "" if phase.place in refused else phase.code_digest
             records[phase.place] = PhaseRecord(phase.number, phase.digest, code, phase.carried)
         return tuple(records)
+
+    def _codes(self, refused: set[int]) -> tuple[bytes, ...]:
+        codes = [b""] * len(self._document.phases)
+        for phase in self._phases:
+            if phase.place not in refused:
+                codes[phase.place] = phase.signed
+        return tuple(codes)
 
     def _reports(self) -> tuple[StageReport, ...]:
         generated = self._generated()

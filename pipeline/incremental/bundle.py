@@ -1,39 +1,44 @@
 """What one compile of a document made, packed into one blob: its artifacts, and the positions beside them.
 
 Small entries are dear, as rows of a database and as objects behind a network; so a document has one of these, verified
-by one digest, and its record says what the parts are. Each part is decoded when it is asked for.
+by one digest, and its record says what the parts are. Each part is decoded when it is asked for. The module is there as
+the code of its phases: linking puts it together again in less time than storing it takes.
 """
 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from struct import Struct, pack
+from typing import Final, NamedTuple
 
 from pipeline.incremental.keys import decode, encode
 from pipeline.places import Positions, Span
 
-if TYPE_CHECKING:
-    from pipeline.artifacts import Module
+_COUNT: Final = 4
+_SPAN: Final = Struct(f"<{len(Span._fields)}I")
 
 
 class Bundle(NamedTuple):
-    """The parts' bytes, b"" for one that there is none of. `parsed` and `resolved` are canonical JSON."""
+    """The parts' bytes, b"" for one that there is none of. `parsed` and `resolved` are canonical JSON; `codes` those of
+    the phases in the document's order, each as `code.signed` has it."""
 
     parsed: bytes = b""
     positions: bytes = b""
     resolved: bytes = b""
-    module: bytes = b""
+    codes: tuple[bytes, ...] = ()
 
     def to_bytes(self) -> bytes:
         """The sizes on a line of their own, then the parts one after another."""
-        return b"%s\n%s" % (encode([len(part) for part in self]).encode("ascii"), b"".join(self))
+        parts = (*self[:3], *self.codes)
+        return b"%s\n%s" % (encode([len(part) for part in parts]).encode("ascii"), b"".join(parts))
 
 
 def from_bytes(data: bytes) -> Bundle:
     """What `to_bytes` wrote. Raises ValueError for anything else."""
     line, end, rest = data.partition(b"\n")
     sizes = decode(line)
-    if not end or len(sizes) != len(Bundle._fields):
+    if not end or len(sizes) < len(Bundle._fields) - 1:
         raise ValueError("not a bundle")
     parts: list[bytes] = []
     start = 0
@@ -42,7 +47,8 @@ def from_bytes(data: bytes) -> Bundle:
         start += size
     if start != len(rest):
         raise ValueError("a bundle of another length")
-    return Bundle(*parts)
+    parsed, positions, resolved, *codes = parts
+    return Bundle(parsed, positions, resolved, tuple(codes))
 
 
 def digest(part: bytes) -> str:
@@ -51,22 +57,14 @@ def digest(part: bytes) -> str:
 
 
 def pack_positions(positions: Positions) -> bytes:
-    return encode(positions).encode("ascii")
+    """How many there are, and the numbers of all one after another, each in four bytes: no document needs more."""
+    numbers = list(chain.from_iterable(positions))
+    return pack(f"<{1 + len(numbers)}I", len(positions), *numbers)
 
 
 def unpack_positions(data: bytes) -> Positions:
-    """Raises ValueError or TypeError for bytes that `pack_positions` did not write."""
-    return tuple([Span(*span) for span in decode(data)])
-
-
-def pack_module(module: Module) -> bytes:
-    """Its map on a line of its own, then its source as it is: that is most of a bundle."""
-    return f"{encode(module.source_map)}\n{module.source}".encode("utf-8", "surrogatepass")
-
-
-def unpack_module(data: bytes) -> Module:
-    """Raises ValueError or TypeError for bytes that `pack_module` did not write."""
-    from pipeline.artifacts import Module  # noqa: PLC0415 - an unchanged document is answered without
-
-    line, _, source = data.decode("utf-8", "surrogatepass").partition("\n")
-    return Module(source, tuple([(first, last, anchor) for first, last, anchor in decode(line)]))
+    """Raises ValueError for bytes that `pack_positions` did not write."""
+    count, numbers = data[:_COUNT], data[_COUNT:]
+    if len(count) < _COUNT or int.from_bytes(count, "little") * _SPAN.size != len(numbers):
+        raise ValueError("not positions")
+    return tuple(map(Span._make, _SPAN.iter_unpack(numbers)))

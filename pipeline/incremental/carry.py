@@ -1,9 +1,9 @@
 """Which code of an earlier compile a phase may keep (R2, R3, I4).
 
-Generated code may have cost a model's time, so it is kept apart from the document's bundle, in a trace of its own that
-is found by the unit alone, in whatever document the phase stands. Each says who made it: `reuse: exact` takes code of
-the same generator, version and model; `reuse: compatible` else takes the newest code of another version or model of the
-same generator. Code of another generator is never taken over: choosing a generator is an option.
+Code stands in the bundle of its document, and is found there by its unit. What has cost a model's time is kept in a
+trace of its own besides, and found in whatever document the phase stands. All code says who made it: `reuse: exact`
+takes that of the same generator, version and model; `reuse: compatible` else takes the newest of another version or
+model of the same generator. Code of another generator is never taken over: choosing a generator is an option.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pipeline import canonical
 from pipeline.artifacts import Grant, Segment, Unit, UnitHandover
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import keys
-from pipeline.incremental.code import Code, CodeTrace, from_trace
+from pipeline.incremental.code import SignedCode, from_signed
 from pipeline.incremental.report import Reason
 
 Reuse: TypeAlias = Literal["compatible", "exact", "never"]
@@ -26,7 +26,7 @@ Reuse: TypeAlias = Literal["compatible", "exact", "never"]
 class Candidate(NamedTuple):
     """Recorded code, and why it is not the generator's own, in R3's words; () if it is."""
 
-    code: Code
+    signed: SignedCode
     reasons: tuple[Reason, ...]
 
 
@@ -64,41 +64,37 @@ def unit_digest(unit: Unit) -> str:
 
 
 def unit_key(unit: str) -> str:
-    """The key of all code that was made for the unit with that digest."""
+    """The key of all code that models made for the unit with that digest."""
     return keys.stage_key("generate", "", (unit,))
 
 
-def _words(identity: GeneratorIdentity) -> tuple[str, str, str]:
-    return identity.name, identity.version, identity.model
-
-
-def read_traces(traces: Iterable[bytes]) -> list[CodeTrace]:
+def read_traces(traces: Iterable[bytes]) -> list[SignedCode]:
     """In their order; those that are none are left out."""
-    found: list[CodeTrace] = []
+    found: list[SignedCode] = []
     for entry in traces:
         with suppress(ValueError):
-            found.append(from_trace(entry))
+            found.append(from_signed(entry))
     return found
 
 
-def candidates(traces: Sequence[CodeTrace], identity: GeneratorIdentity, reuse: Reuse) -> list[Candidate]:
-    """What may be kept, best first. `traces` newest first."""
+def candidates(made: Sequence[SignedCode], identity: GeneratorIdentity, reuse: Reuse) -> list[Candidate]:
+    """What may be kept, best first. `made` newest first."""
     if reuse == "never":
         return []
-    own = [Candidate(entry.code, ()) for entry in traces if entry[:3] == _words(identity)]
+    own = [Candidate(entry, ()) for entry in made if entry.maker == identity]
     if reuse == "exact":
         return own
-    others = (entry for entry in traces if entry.generator == identity.name and entry[:3] != _words(identity))
-    return own + [Candidate(entry.code, differences(entry, identity)) for entry in others]
+    others = (entry for entry in made if entry.maker.name == identity.name and entry.maker != identity)
+    return own + [Candidate(entry, differences(entry.maker, identity)) for entry in others]
 
 
-def differences(entry: CodeTrace, identity: GeneratorIdentity) -> tuple[Reason, ...]:
-    """Why code of `entry` is not what the generator would make now, in R3's words; "options": another generator."""
+def differences(maker: GeneratorIdentity, identity: GeneratorIdentity) -> tuple[Reason, ...]:
+    """Why code of `maker` is not what the generator would make now, in R3's words; "options": another generator."""
     reasons: list[Reason] = []
-    if entry.generator != identity.name:
+    if maker.name != identity.name:
         return ("options",)
-    if entry.version != identity.version:
+    if maker.version != identity.version:
         reasons.append("stage-version")
-    if entry.model != identity.model:
+    if maker.model != identity.model:
         reasons.append("model")
     return tuple(reasons)

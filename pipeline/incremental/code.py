@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
 from pipeline.artifacts import CodePiece, FenceSlot, NumberSlot, ParsedDocument, PhaseCode, Section
 from pipeline.generators.protocol import GeneratorIdentity
-from pipeline.incremental.keys import Json, decode, encode
+from pipeline.incremental.keys import Json, decode, encode, identity_text
 from pipeline.stages.generate import MAX_INSTRUCTIONS
 
 
@@ -18,12 +19,10 @@ class Code(NamedTuple):
     packed: bytes
 
 
-class CodeTrace(NamedTuple):
+class SignedCode(NamedTuple):
     """Code, and the identity of the generator that made it."""
 
-    generator: str
-    version: str
-    model: str
+    maker: GeneratorIdentity
     code: Code
 
 
@@ -67,17 +66,27 @@ def unpack(packed: bytes) -> PhaseCode:
     return PhaseCode(tuple(source))
 
 
-def trace(identity: GeneratorIdentity, code: Code) -> bytes:
+def signed(maker: GeneratorIdentity, code: Code) -> bytes:
     """Who made it on a line of its own, then the code."""
-    return b"%s\n%s" % (encode((identity.name, identity.version, identity.model)).encode("ascii"), code.packed)
+    return b"%s\n%s" % (_signature(maker), code.packed)
 
 
-def from_trace(data: bytes) -> CodeTrace:
-    """What `trace` wrote. Raises ValueError for other bytes; the code itself may still be none."""
+def from_signed(data: bytes) -> SignedCode:
+    """What `signed` wrote. Raises ValueError for other bytes; the code itself may still be none."""
     line, _, packed = data.partition(b"\n")
-    match decode(line):
-        case [str(generator), str(version), str(model)]:
-            return CodeTrace(generator, version, model, of_bytes(packed))
+    return SignedCode(_maker(line), of_bytes(packed))
+
+
+@lru_cache(maxsize=64)
+def _signature(maker: GeneratorIdentity) -> bytes:
+    return identity_text(maker).encode("ascii")
+
+
+def _maker(signature: bytes) -> GeneratorIdentity:
+    """Raises ValueError."""
+    match decode(signature):
+        case [str(name), str(version), str(model)]:
+            return GeneratorIdentity(name, version, model)
         case _:
             raise ValueError("nobody's code")
 

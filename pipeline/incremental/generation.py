@@ -78,7 +78,7 @@ def _make(
 ) -> None:
     for phase in group:
         while True:
-            phase.use(generator.generate(phase.unit, phase.faults))
+            phase.use(generator.generate(phase.unit, phase.faults), generator.identity)
             faults = examined(phase)
             phase.proven = not faults
             if phase.proven or phase.attempts > rewrites:

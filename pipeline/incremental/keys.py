@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.json_text import encoder
 from pipeline.stages.versions import SCHEMA_VERSION
 
 Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None"
@@ -14,10 +16,10 @@ Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None
 Packed: TypeAlias = Sequence[Any]
 """An array as `json.loads` gives it, which types nothing: only what `encode` wrote here is ever unpacked."""
 
-FORMAT = 6
+FORMAT = 7
 """Version of what this package stores. Raise it when an encoding changes its meaning: then older ones are not found."""
 
-_encoder = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), check_circular=False)
+_encode = encoder(ascii_only=True, sort_keys=True, separators=(",", ":"))
 
 quote = json.encoder.encode_basestring_ascii
 """A string as `encode` writes it."""
@@ -25,7 +27,7 @@ quote = json.encoder.encode_basestring_ascii
 
 def encode(value: Json) -> str:
     """Canonical JSON: sorted keys, no blanks, ASCII (so that a lone surrogate in a file's name has a form, too)."""
-    return _encoder.encode(value)
+    return _encode(value)
 
 
 def decode(data: str | bytes) -> Packed:
@@ -37,6 +39,11 @@ def decode(data: str | bytes) -> Packed:
     if not isinstance(value, list):
         raise ValueError("not an array")
     return value
+
+
+def identity_text(identity: GeneratorIdentity) -> str:
+    """A generator's identity as records and code name it."""
+    return encode((identity.name, identity.version, identity.model))
 
 
 def key(kind: str, parts: Iterable[str | int]) -> str:

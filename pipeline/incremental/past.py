@@ -11,12 +11,16 @@ from functools import cached_property
 from typing import TypeVar
 
 from pipeline import canonical
-from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
+from pipeline.artifacts import Module, ParsedDocument, PhaseCode, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
-from pipeline.incremental.bundle import Bundle, unpack_module, unpack_positions
+from pipeline.generators.protocol import GeneratorIdentity
+from pipeline.incremental.bundle import Bundle, unpack_positions
+from pipeline.incremental.code import SignedCode, from_signed, unpack
+from pipeline.incremental.keys import identity_text
 from pipeline.incremental.record import Head, Record, Tail
 from pipeline.incremental.shelf import Lost, Shelf
 from pipeline.places import Positions
+from pipeline.stages.link import link
 from pipeline.stages.versions import SCHEMA_VERSION
 
 T = TypeVar("T")
@@ -49,30 +53,49 @@ class Past:
     @cached_property
     def parsed(self) -> ParsedDocument | None:
         """None for an unreadable document."""
-        return self._artifact(self.tail.parsed, 0, lambda part: canonical.loads(part, ParsedDocument))
+        if not self.tail.parsed:
+            return None
+        return self._decoded(lambda bundle: canonical.loads(bundle.parsed, ParsedDocument))
 
     @cached_property
     def positions(self) -> Positions:
-        return self._decoded(1, unpack_positions)
+        return self._decoded(lambda bundle: unpack_positions(bundle.positions))
 
     @cached_property
     def resolved(self) -> ResolvedDocument | None:
         """None where the document was not resolved, or its artifact was not kept (`steps.ResolveStep`)."""
-        return self._artifact(self.tail.resolved, 2, lambda part: canonical.loads(part, ResolvedDocument))
+        if not self.tail.resolved:
+            return None
+        return self._decoded(lambda bundle: canonical.loads(bundle.resolved, ResolvedDocument))
+
+    @cached_property
+    def coded(self) -> dict[str, int]:
+        """Of the phases that have code, from the unit to the place."""
+        return {phase.unit: place for place, phase in enumerate(self.tail.phases) if phase.code}
+
+    def coded_by(self, identity: GeneratorIdentity, place: int) -> bool:
+        """Whether the phase's code is that generator's own; what was carried over is that of another."""
+        return not self.tail.phases[place].carried and self.tail.versions.get("generate") == identity_text(identity)
+
+    def signed_code(self, place: int) -> SignedCode:
+        """The code of the phase at that place, which must have some."""
+        return self._decoded(lambda bundle: from_signed(bundle.codes[place]))
 
     @cached_property
     def module(self) -> Module | None:
         """None where none was made."""
-        return self._artifact(self.tail.module, 3, unpack_module)
+        parsed, resolved = self.parsed, self.resolved
+        if not self.tail.module or parsed is None or resolved is None:
+            return None
+        module = self._decoded(lambda bundle: link(parsed, resolved, [_code(packed) for packed in bundle.codes]))
+        if module.sha256 != self.tail.module:
+            raise Lost("artifact-damaged", self.tail.bundle)
+        return module
 
-    def _artifact(self, named: str, place: int, decode: Callable[[bytes], T]) -> T | None:
-        """Of the part at that place of the bundle, if the record names one."""
-        return self._decoded(place, decode) if named else None
-
-    def _decoded(self, place: int, decode: Callable[[bytes], T]) -> T:
+    def _decoded(self, decode: Callable[[Bundle], T]) -> T:
         try:
-            return decode(self.bundle[place])
-        except (ValueError, TypeError):
+            return decode(self.bundle)
+        except (ValueError, TypeError, IndexError):
             raise Lost("artifact-damaged", self.tail.bundle) from None
 
     @property
@@ -83,3 +106,8 @@ class Past:
     def resolve_findings(self) -> tuple[Finding, ...]:
         parse, resolve = self.tail.found
         return self.record.findings[parse : parse + resolve]
+
+
+def _code(packed: bytes) -> PhaseCode | None:
+    """None for a phase without: one that calls another AOP. Raises ValueError."""
+    return unpack(from_signed(packed).code.packed) if packed else None

@@ -5,7 +5,7 @@ Which earlier code does each keep, and why is it generated where it keeps none?
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from pipeline.artifacts import Fault, ParsedDocument, PhaseCode, ResolvedDocumen
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import carry, reasons
 from pipeline.incremental.carry import Reuse
-from pipeline.incremental.code import Code, CodeTrace, fits, pack, unpack
+from pipeline.incremental.code import Code, SignedCode, fits, pack, signed, unpack
+from pipeline.incremental.past import Past
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.report import Outcome, Reason
+from pipeline.incremental.shelf import Lost, LostReason
 from pipeline.stages.generate import units_of
 from pipeline.stages.versions import SCHEMA_VERSION
 from pipeline.stores.protocol import Store
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Phase:
-    """`place`: its index in the document; `digest`: of its unit; `key`: of the code that was made for it.
+    """`place`: its index in the document; `digest`: of its unit; `maker`: of the code that it has.
 
     `code` and `packed`: the code that it has, decoded and as it is stored; kept code is decoded where it is needed.
+    `made`: what is recorded for its unit, newest first; `lost`: what became of recorded code that cannot be had.
     `carried`: why its code is not the generator's own (R3); `handed`: whether an earlier step of the same job had it
     made; `proven`: whether the verifier had nothing to say about code that was made now, looked at by itself.
     """
@@ -39,8 +42,9 @@ class Phase:
     number: int | None
     unit: Unit
     digest: str
-    key: str
-    traces: list[CodeTrace] = field(default_factory=list)
+    maker: GeneratorIdentity
+    made: list[SignedCode] = field(default_factory=list)
+    lost: LostReason | None = None
     candidates: list[carry.Candidate] = field(default_factory=list)
     code: PhaseCode | None = None
     packed: Code | None = None
@@ -61,19 +65,20 @@ class Phase:
         """Use the best candidate that is left, if any."""
         self.code = None
         if self.candidates:
-            self.packed, self.carried = self.candidates.pop(0)
+            (self.maker, self.packed), self.carried = self.candidates.pop(0)
             self.outcome = "carried" if self.carried else "reused"
             self.reason = self.carried[0] if self.carried else "same"
         else:
             self.packed, self.carried, self.outcome = None, (), "ran"
 
-    def use(self, code: PhaseCode) -> None:
+    def use(self, code: PhaseCode, maker: GeneratorIdentity) -> None:
         """Take code that was made just now."""
-        self.code, self.packed = code, pack(code)
+        self.code, self.packed, self.maker = code, pack(code), maker
         self.attempts += 1
 
-    def take(self, made: HandedCode) -> None:
+    def take(self, made: HandedCode, maker: GeneratorIdentity) -> None:
         """Use code that an earlier step of the same job had made, whatever has been stored of it since."""
+        self.maker = maker
         self.code, self.packed, self.reason, self.attempts = made.code, made.packed, made.reason, made.attempts
         self.outcome, self.carried, self.handed = "ran", (), True
 
@@ -93,6 +98,11 @@ class Phase:
     def code_digest(self) -> str:
         """ "" where it has no code."""
         return "" if self.packed is None else self.packed.digest
+
+    @property
+    def signed(self) -> bytes:
+        """Its code as it is stored, b"" where it has none."""
+        return b"" if self.packed is None else signed(self.maker, self.packed)
 
     def refuse(self) -> None:
         """Have its code made again."""
@@ -126,21 +136,43 @@ class Phases:
         self.all = [self._phase(place, unit) for place, unit in enumerate(units) if unit is not None]
 
     def _phase(self, place: int, unit: Unit) -> Phase:
-        digest = carry.unit_digest(unit)
-        return Phase(place, self._parsed.phases[place].number, unit, digest, carry.unit_key(digest))
+        return Phase(place, self._parsed.phases[place].number, unit, carry.unit_digest(unit), self._identity)
 
-    def look_up(self, store: Store) -> None:
-        """Let each phase keep what it may. Raises StoreError."""
-        # Of a document that was never seen, code is looked for where it is dear: where a model was asked for it.
-        if self._reuse != "never" and (self._previous is not None or self._identity.model):
-            found = store.get_traces_many([phase.key for phase in self.all])
+    def look_up(self, store: Store, pasts: Sequence[Past]) -> None:
+        """Let each phase keep what it may: of the document's earlier compiles, and what models have made for it in
+        whatever document. Raises StoreError."""
+        if self._reuse != "never" and (pasts or self._identity.model):
+            self._find_dear(store)
             for phase in self.all:
-                phase.traces = carry.read_traces(found.get(phase.key, ()))
-                phase.candidates = carry.candidates(phase.traces, self._identity, self._reuse)
+                self._find_in(pasts, phase)
+                phase.candidates = carry.candidates(phase.made, self._identity, self._reuse)
         for phase in self.all:
             phase.keep()
             if phase.made_now:
                 phase.reason = self._why(phase)
+
+    def _find_dear(self, store: Store) -> None:
+        if not self._identity.model:
+            return
+        keys = {phase.place: carry.unit_key(phase.digest) for phase in self.all}
+        found = store.get_traces_many(keys.values())
+        for phase in self.all:
+            phase.made = carry.read_traces(found.get(keys[phase.place], ()))
+
+    def _find_in(self, pasts: Sequence[Past], phase: Phase) -> None:
+        """The generator's own if there is some, else the newest that may be carried over: few bundles are read."""
+        if any(made.maker.name == self._identity.name for made in phase.made):
+            return
+        recorded = [(past, past.coded[phase.digest]) for past in pasts if phase.digest in past.coded]
+        for past, place in sorted(recorded, key=lambda entry: not entry[0].coded_by(self._identity, entry[1])):
+            try:
+                made = past.signed_code(place)
+            except Lost as lost:
+                phase.lost = phase.lost or lost.reason
+                continue
+            phase.made.append(made)
+            if made.maker.name == self._identity.name:
+                return
 
     def take(self, handed: Iterable[HandedCode]) -> None:
         """Let phases have the code that was handed on for them. It counts as made now, and is verified as such."""
@@ -150,20 +182,20 @@ class Phases:
             if phase is None or phase.digest != made.unit:
                 continue
             if fits(made.code, self._parsed.phases[phase.place], self._parsed):
-                phase.take(made)
+                phase.take(made, self._identity)
 
     def _why(self, phase: Phase) -> Reason:
         if self._reuse == "never":
             return "forced"
-        if phase.traces:
-            return carry.differences(phase.traces[0], self._identity)[0]
+        if phase.lost is not None:
+            return phase.lost
+        if phase.made:
+            return carry.differences(phase.made[0].maker, self._identity)[0]
         previous = self._previous
         if previous is None:
             return "new"
         if previous.tail.versions.get("artifacts") != str(SCHEMA_VERSION):
             return "stage-version"
-        if any(record.unit == phase.digest and record.code for record in previous.tail.phases):
-            return "artifact-missing"
         if previous.parsed is None:
             return "new"
         place = self._ancestors.of(phase.unit, phase.place)

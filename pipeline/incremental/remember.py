@@ -27,7 +27,7 @@ def compiled(shelf: Shelf, by: Made, compilation: Compilation, run: Run, calls: 
     """Puts the bundle on the shelf. Raises StoreError."""
     parsed, resolved, assembly = run.parsed, run.resolved, run.assembly
     reads = None if resolved is None else resolved.reads
-    linked = None if assembly is None else assembly.linked
+    module = None if assembly is None else assembly.module
     sections = () if run.made.parsed is None else run.made.parsed.phases
     head = Head(
         "check" if by.check else "whole",
@@ -46,7 +46,7 @@ def compiled(shelf: Shelf, by: Made, compilation: Compilation, run: Run, calls: 
         parsed.packed,
         pack_positions(parsed.positions),
         b"" if resolved is None else resolved.packed,
-        b"" if linked is None else linked.packed,
+        () if assembly is None else assembly.codes,
     )
     tail = Tail(
         by.versions,
@@ -54,7 +54,7 @@ def compiled(shelf: Shelf, by: Made, compilation: Compilation, run: Run, calls: 
         shelf.put(bundle),
         parsed.digest,
         "" if resolved is None else resolved.digest,
-        "" if linked is None else linked.digest,
+        "" if module is None else module.sha256,
         (len(parsed.findings), 0 if resolved is None else len(resolved.findings)),
         assembly is not None and assembly.proven,
         tuple(PhaseRecord(section.number, "", "") for section in sections) if assembly is None else assembly.phases,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Stage: TypeAlias = Literal["parse", "resolve", "generate", "link", "verify"]
 
@@ -34,8 +33,7 @@ Reason: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class StageReport:
+class StageReport(NamedTuple):
     """`phase`: the phase's number, for `generate` in a multi-phase document.
 
     *reused* and `same` go together. A stage is *skipped* with `document` because the document has errors, with

@@ -112,7 +112,7 @@ def run_stages(
         else:
             assembly = yield from assembler.assemble()
             reports = assembly.reports
-            module = None if assembly.linked is None else assembly.linked.module
+            module = assembly.module
             findings = (*findings, *assembly.findings)
     reports = (*told, resolved.report, *reports)
     made = Made(reports, findings, parsed.positions, document, resolved.artifact, module)

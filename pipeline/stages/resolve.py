@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -181,7 +181,7 @@ class _Resolver:
             and categories
             and categories == {category.name for category in self.tools[name].categories}
         }
-        return tuple(replace(grant, narrowable=True) if grant.tool in whole else grant for grant in grants)
+        return tuple(grant._replace(narrowable=True) if grant.tool in whole else grant for grant in grants)
 
     # ------------------------------------------------------------------------------------------- hand-overs
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pipeline.artifacts import Fault, FenceSlot, Grant, Pin
 from pipeline.generators.instructions import one_line
 from pipeline.generators.source import FenceHere, render_phase
@@ -132,7 +130,7 @@ def test_a_generator_may_word_prose_and_narrow_grants() -> None:
     sample = document(Step("集める", ("読む。", Code("a\n")), (SLACK,)))
     unit = units_of(sample.parsed, sample.resolved)[0]
     assert unit is not None
-    narrowed = replace(SLACK, operations=("search_messages",))
+    narrowed = SLACK._replace(operations=("search_messages",))
     code = render_phase(unit, ["次のとおり読むこと。", FenceHere("own", 0), "以上。"], [narrowed])
     module = link(sample.parsed, sample.resolved, [code])
     assert verify(module.source, sample.parsed, sample.resolved).proven
@@ -153,7 +151,7 @@ def test_long_declarations_are_written_one_argument_a_line() -> None:
 def test_pins_that_are_missing_leave_the_name() -> None:
     """An operation without a pinned definition is listed by its name alone."""
     sample = document(Step("集める", (), (SLACK,)))
-    bare = replace(sample.resolved, pins=(Pin("x", "y", "read", "", ""),))
+    bare = sample.resolved._replace(pins=(Pin("x", "y", "read", "", ""),))
     unit = units_of(sample.parsed, bare)[0]
     assert unit is not None
     assert unit.pins == ()

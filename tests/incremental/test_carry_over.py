@@ -161,10 +161,9 @@ def test_what_makes_a_stale_fence_arrive(reuse: str) -> None:
 
 def test_code_that_was_edited_in_the_store_is_stale_where_it_lacks_a_fence() -> None:
     """Somebody stored other code under our generator's name: kept under `compatible`, made again under `exact`."""
-    world = World()
+    world = World(generator=Versioned("1", model="m"))
     first = world.compile()
-    tampered = World(generator=Baking("1", own=("select 0\n",), shared=("社外秘\n",)), store=world.store)
-    replace_code(world, tampered.generator.generate)
+    replace_code(world, Baking("1", own=("select 0\n",), shared=("社外秘\n",)).generate)
     world.edit("件数を数える。", "件数を正しく数える。")
     second = world.compile()
     assert second.status == "succeeded"
@@ -185,7 +184,7 @@ def replace_code(world: World, generate: object) -> None:
     unit = units_of(parsed, resolved)[0]
     assert unit is not None
     made = code.pack(generate(unit, ()))  # type: ignore[operator]
-    world.store.add_trace(carry.unit_key(carry.unit_digest(unit)), code.trace(world.generator.identity, made))
+    world.store.add_trace(carry.unit_key(carry.unit_digest(unit)), code.signed(world.generator.identity, made))
 
 
 class Withholding:
@@ -194,14 +193,12 @@ class Withholding:
     identity = GeneratorIdentity("template", "0")
 
     def generate(self, unit: Unit, faults: tuple[Fault, ...]) -> PhaseCode:
-        from dataclasses import replace
-
-        return TemplateGenerator().generate(replace(unit, tools=()), faults)
+        return TemplateGenerator().generate(unit._replace(tools=()), faults)
 
 
 def test_tools_are_never_kept_wrong() -> None:
     """Kept code with other tools than declared is generated again, whoever made it."""
-    world = World()
+    world = World(generator=Versioned("1", model="m"))
     world.compile()
     replace_code(world, Withholding().generate)
     world.edit("件数を数える。", "件数を正しく数える。")

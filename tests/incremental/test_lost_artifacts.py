@@ -8,6 +8,8 @@ import pytest
 
 from pipeline.compilation import Compilation
 from pipeline.compiler import Options
+from pipeline.generators.protocol import Generator
+from pipeline.generators.template import TemplateGenerator
 from pipeline.incremental import carry, code
 from pipeline.incremental.bundle import Bundle
 from pipeline.incremental.record import record_key
@@ -18,6 +20,13 @@ from pipeline.stores.protocol import DamagedBlob
 from .world import Versioned, World, everything, what_ran
 
 RECORD = record_key("weekly.md")
+
+TEMPLATE = TemplateGenerator()
+
+MODEL = Versioned("1", model="m")
+"""Its code is kept apart from the bundle as well."""
+
+GENERATED = ("generate 1", "generate 2", "generate 4")
 
 
 class Shaky(MemoryStore):
@@ -85,7 +94,7 @@ def damage_code(store: Shaky, compilation: Compilation) -> None:
     """Under its key there is something else."""
     key = code_key(compilation, 0)
     store.forget_traces(lambda entry: entry == key)
-    store.add_trace(key, code.trace(World().generator.identity, code.of_bytes(b"words")))
+    store.add_trace(key, code.signed(MODEL.identity, code.of_bytes(b"words")))
 
 
 def replace_code(store: Shaky, compilation: Compilation) -> None:
@@ -118,24 +127,21 @@ HARM_TO_BUNDLES = pytest.mark.parametrize(
     ],
 )
 
-HARM_TO_CODE = pytest.mark.parametrize(
-    ("harm", "reason"),
-    [(lose_code, "artifact-missing"), (damage_code, "artifact-damaged"), (replace_code, "artifact-missing")],
-)
+HARM_TO_CODE = pytest.mark.parametrize("harm", [lose_code, replace_code])
 
 
-def compile_after(harm: Harm, edit: Callable[[World], None]) -> dict[str, str]:
+def compile_after(harm: Harm, edit: Callable[[World], None], generator: Generator = TEMPLATE) -> dict[str, str]:
     """What runs, and that it comes to what a clean compile comes to, after which nothing runs."""
-    world = harmed(harm, edit)
+    world = harmed(harm, edit, generator)
     second = world.compile()
     assert everything(second) == everything(world.compile(store=MemoryStore()))
     assert what_ran(world.compile().stages) == {}
     return what_ran(second.stages)
 
 
-def harmed(harm: Harm, edit: Callable[[World], None]) -> World:
+def harmed(harm: Harm, edit: Callable[[World], None], generator: Generator = TEMPLATE) -> World:
     store = Shaky()
-    world = World(store=store)
+    world = World(store=store, generator=generator)
     first = world.compile()
     edit(world)
     harm(store, first)
@@ -153,28 +159,34 @@ def harmed(harm: Harm, edit: Callable[[World], None]) -> World:
 def test_a_lost_bundle_runs_the_stages_that_need_it(
     edit: Callable[[World], None], ran: dict[str, str], because: list[str], harm: Harm, reason: str
 ) -> None:
-    """`ran` is what the edit asks for; what is gone runs besides, says so, and gives what it gave before: so the code
-    of the phases is kept, and the module is known to be proven."""
+    """`ran` is what the edit asks for; what is gone runs besides, says so, and gives what it gave before: so the module
+    is known to be proven. What a model made is still there, apart from the bundle."""
     expected = {**ran, **dict.fromkeys(because, reason)}
-    assert what_ran(harmed(harm, edit).plan()) == expected
+    assert what_ran(harmed(harm, edit, MODEL).plan()) == expected
+    assert compile_after(harm, edit, MODEL) == expected
+    expected |= dict.fromkeys(GENERATED, reason)
     assert compile_after(harm, edit) == expected
+    # A plan generates nothing, and cannot know that it will come to the same.
+    assert what_ran(harmed(harm, edit).plan()) == {**expected, "verify": reason}
 
 
 @HARM_TO_BUNDLES
 def test_an_edited_document_does_not_miss_what_it_does_not_need(harm: Harm, reason: str) -> None:
-    """Only reasons compare with the lost bundle: a phase that cannot be compared is a new one."""
-    assert reason not in compile_after(harm, a_word_in_phase_2).values()
-    assert compile_after(harm, a_word_in_phase_2)["generate 2"] == "new"
+    """Only reasons compare with the lost bundle, where a model's code is kept apart: a phase that cannot be compared is
+    a new one."""
+    assert reason not in compile_after(harm, a_word_in_phase_2, MODEL).values()
+    assert compile_after(harm, a_word_in_phase_2, MODEL)["generate 2"] == "new"
 
 
-@HARM_TO_CODE
-def test_lost_code_is_generated_again(harm: Harm, reason: str) -> None:
-    """Code stands apart from the bundle, and that of each phase by itself."""
+@HARM_TO_BUNDLES
+def test_an_edited_document_misses_the_code_of_its_other_phases(harm: Harm, reason: str) -> None:
+    """That of no model goes with the bundle."""
     expected = {
         "parse": "document",
         "resolve": "document",
         "generate 1": reason,
-        "generate 2": "document",
+        "generate 2": "new",
+        "generate 4": reason,
         "link": reason,
         "verify": reason,
     }
@@ -183,9 +195,20 @@ def test_lost_code_is_generated_again(harm: Harm, reason: str) -> None:
 
 
 @HARM_TO_CODE
-def test_code_that_comes_to_the_same_again_is_not_linked_again(harm: Harm, reason: str) -> None:
-    """Link and verify are given what they were given."""
-    assert compile_after(harm, another_size_limit) == {"parse": "options", "generate 1": reason}
+@pytest.mark.parametrize("edit", [a_word_in_phase_2, another_size_limit])
+def test_a_models_code_is_not_missed_while_it_is_in_the_bundle(harm: Harm, edit: Callable[[World], None]) -> None:
+    """It is kept twice, so that neither loss costs the model's time."""
+    ran = compile_after(harm, edit, MODEL)
+    assert ran == compile_after(lambda store, first: None, edit, MODEL)
+    assert "generate 1" not in ran
+
+
+def test_code_that_is_none_is_generated_again() -> None:
+    """And what comes to the same again is not linked again."""
+    assert compile_after(damage_code, another_size_limit, MODEL) == {
+        "parse": "options",
+        "generate 1": "artifact-damaged",
+    }
 
 
 @HARM_TO_BUNDLES
@@ -199,7 +222,7 @@ def test_an_unchanged_document_misses_what_is_gone_when_it_is_looked_at(harm: Ha
     second = world.compile()
     assert what_ran(second.stages) == {}
     assert everything(second) == before
-    assert what_ran(second.stages) == dict.fromkeys(["parse", "resolve", "link"], reason)
+    assert what_ran(second.stages) == dict.fromkeys(["parse", "resolve", *GENERATED, "link"], reason)
     assert what_ran(world.compile().stages) == {}
     assert everything(world.compile()) == before
 

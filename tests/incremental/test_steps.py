@@ -28,7 +28,6 @@ from pipeline.incremental.carry import Reuse
 from pipeline.incremental.code import fits
 from pipeline.incremental.code import pack as pack_code
 from pipeline.incremental.keys import Json, encode
-from pipeline.incremental.record import record_key
 from pipeline.incremental.report import Reason, StageReport, Until
 from pipeline.stages import verify as verify_stage
 from pipeline.stores.memory import MemoryStore
@@ -271,7 +270,7 @@ def test_handed_code_is_read_although_its_module_is_proven(monkeypatch: pytest.M
     world = World()
     store = MemoryStore()
     in_one_go(world, "weekly.md", store)
-    store._traces = {key: traces for key, traces in store._traces.items() if key == record_key("weekly.md")}
+    store._blobs.clear()
     world.edit("## フェーズ 2: 数える", "<!-- 注 -->\n\n## フェーズ 2: 数える")
     read: list[str] = []
     verify = verify_stage.verify
@@ -283,7 +282,7 @@ def test_handed_code_is_read_although_its_module_is_proven(monkeypatch: pytest.M
     monkeypatch.setattr(verify_stage, "verify", watched)
     last, steps = take_steps(world, "weekly.md", store)
     assert not steps[-1].finished
-    assert what_ran(last.stages).keys() == {"parse", "generate 1", "generate 2", "generate 4"}
+    assert what_ran(last.stages).keys() == {"parse", "resolve", "generate 1", "generate 2", "generate 4", "link"}
     assert last.module is not None
     assert read == [last.module.source]
 
@@ -299,7 +298,7 @@ def test_code_that_was_handed_on_is_verified(spoil: Spoil, proven: bool) -> None
     store = MemoryStore()
     if proven:
         take_steps(world, "weekly.md", store)
-        store._traces = {key: traces for key, traces in store._traces.items() if key == record_key("weekly.md")}
+        store._blobs.clear()
         world.edit("担当者に知らせる。", "担当者に知らせる。<!-- 注 -->")
     _, steps = take_steps(World(files=dict(world.files)), "weekly.md", MemoryStore())
     compiler = world.compiler(store)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,6 +84,6 @@ def test_marks_are_entities_and_long_labels_are_cut() -> None:
 def test_of_many_operations_the_first_are_named() -> None:
     """A chart is for a glance: eight names and how many more there are; each name is whole."""
     many = tuple(f"operation_{number}" for number in range(12))
-    resolved = document(Step("集める", (), (replace(SLACK, operations=many),))).resolved
+    resolved = document(Step("集める", (), (SLACK._replace(operations=many),))).resolved
     assert '-->|"書く: ' + ", ".join(many[:8]) + ', ほか 4 件"|' in graph(resolved)
     assert ', and 4 more"|' in graph(resolved, "en")

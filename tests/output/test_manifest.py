@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ CONTRACTS = (
     Contract(PIN.tool, "", '{"kind":"mcp","server":{"url":"https://example.com/mcp"}}'),
     Contract(PIN.tool, PIN.operation, '{"confirm":"always","timeout_s":30}'),
 )
-EVERYTHING = EVERYTHING._replace(resolved=replace(EVERYTHING.resolved, contracts=CONTRACTS))
+EVERYTHING = EVERYTHING._replace(resolved=EVERYTHING.resolved._replace(contracts=CONTRACTS))
 
 
 @pytest.mark.parametrize("sample", [WEEKLY, SINGLE, EVERYTHING])
@@ -86,9 +85,9 @@ def test_it_pins_the_operations_that_are_used() -> None:
     assert operations[0]["input_schema"] == {"type": "object"}
     assert operations[2]["input_schema"] is None
     pin = WEEKLY.resolved.pins[0]
-    changed = [replace(pin, description="x"), replace(pin, schema="{}"), replace(pin, effect="write")]
+    changed = [pin._replace(description="x"), pin._replace(schema="{}"), pin._replace(effect="write")]
     digests = {
-        made(WEEKLY._replace(resolved=replace(WEEKLY.resolved, pins=(entry,))))["operations"][0]["sha256"]
+        made(WEEKLY._replace(resolved=WEEKLY.resolved._replace(pins=(entry,))))["operations"][0]["sha256"]
         for entry in changed
     }
     assert len(digests) == 3
@@ -132,7 +131,7 @@ def test_it_says_which_phases_have_code_of_another_generator() -> None:
 
 def test_an_entry_is_a_line() -> None:
     """So that a diff shows what changed: every tool, operation, fence, phase and mapped range has a line of its own."""
-    resolved = replace(WEEKLY.resolved, contracts=CONTRACTS)
+    resolved = WEEKLY.resolved._replace(contracts=CONTRACTS)
     text = manifest("0" * 64, WEEKLY.parsed, resolved, WEEKLY.positions, module_of(WEEKLY), GENERATOR)
     read = json.loads(text)
     entries = sum(len(value) for value in read.values() if isinstance(value, list))
@@ -143,7 +142,7 @@ def test_definitions_with_the_same_names_are_told_apart() -> None:
     """A library's documents may pin an operation before and after it changed."""
     pins = (Pin("exa", "web_search_exa", "read", "A", ""), Pin("exa", "web_search_exa", "read", "B", ""))
     texts = [
-        made(WEEKLY._replace(resolved=replace(WEEKLY.resolved, pins=(pin,))))["operations"][0]["description"]
+        made(WEEKLY._replace(resolved=WEEKLY.resolved._replace(pins=(pin,))))["operations"][0]["description"]
         for pin in pins
     ]
     assert texts == ["A", "B"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pipeline.artifacts import Fault, Grant, PhaseCode
@@ -68,24 +66,24 @@ def test_a_tool_of_another_phase_is_undeclared_here() -> None:
 
 
 CHANGED = {
-    "writes instead of reads": (EXA, replace(EXA, read_only=False)),
-    "reads instead of writes": (FREEE, replace(FREEE, read_only=True)),
-    "another category": (EXA, replace(EXA, categories=("crawl",))),
-    "no category": (EXA, replace(EXA, categories=())),
-    "a further category": (EXA, replace(EXA, categories=("web", "crawl"))),
-    "another kind": (EXA, replace(EXA, kind="http")),
-    "an operation more": (EXA, replace(EXA, operations=("web_search_exa", "crawl_exa"))),
-    "another operation": (EXA, replace(EXA, operations=("crawl_exa",))),
-    "an operation less": (FREEE, replace(FREEE, operations=("list_deals",))),
-    "no operation": (FREEE, replace(FREEE, operations=())),
-    "an operation twice": (EXA, replace(EXA, operations=("web_search_exa", "web_search_exa"))),
-    "all operations": (EXA, replace(EXA, operations=None)),
-    "listed operations of an unknown server": (CRM, replace(CRM, operations=("read_all",))),
-    "a granted word more": (BROWSER, replace(BROWSER, operations=("read", "navigation", "interact"))),
-    "a granted word less": (BROWSER, replace(BROWSER, operations=("read",))),
-    "another option": (BROWSER, replace(BROWSER, options=(("profile", "admin"),))),
-    "no option": (BROWSER, replace(BROWSER, options=())),
-    "an operation more of a narrowable tool": (SLACK, replace(SLACK, operations=("post_message", "delete_channel"))),
+    "writes instead of reads": (EXA, EXA._replace(read_only=False)),
+    "reads instead of writes": (FREEE, FREEE._replace(read_only=True)),
+    "another category": (EXA, EXA._replace(categories=("crawl",))),
+    "no category": (EXA, EXA._replace(categories=())),
+    "a further category": (EXA, EXA._replace(categories=("web", "crawl"))),
+    "another kind": (EXA, EXA._replace(kind="http")),
+    "an operation more": (EXA, EXA._replace(operations=("web_search_exa", "crawl_exa"))),
+    "another operation": (EXA, EXA._replace(operations=("crawl_exa",))),
+    "an operation less": (FREEE, FREEE._replace(operations=("list_deals",))),
+    "no operation": (FREEE, FREEE._replace(operations=())),
+    "an operation twice": (EXA, EXA._replace(operations=("web_search_exa", "web_search_exa"))),
+    "all operations": (EXA, EXA._replace(operations=None)),
+    "listed operations of an unknown server": (CRM, CRM._replace(operations=("read_all",))),
+    "a granted word more": (BROWSER, BROWSER._replace(operations=("read", "navigation", "interact"))),
+    "a granted word less": (BROWSER, BROWSER._replace(operations=("read",))),
+    "another option": (BROWSER, BROWSER._replace(options=(("profile", "admin"),))),
+    "no option": (BROWSER, BROWSER._replace(options=())),
+    "an operation more of a narrowable tool": (SLACK, SLACK._replace(operations=("post_message", "delete_channel"))),
 }
 
 
@@ -101,10 +99,10 @@ def test_a_narrowable_tool_may_have_fewer_operations() -> None:
     """Where no category or all of them are declared, a generator may narrow (T7), down to nothing; elsewhere it may
     not."""
     sample = document(Step("集める", (), (SLACK,)))
-    assert attached(sample, replace(SLACK, operations=("post_message",))) == ()
-    assert attached(sample, replace(SLACK, operations=())) == ()
-    fixed = replace(SLACK, narrowable=False)
-    assert attached(document(Step("集める", (), (fixed,))), replace(fixed, operations=("post_message",)))
+    assert attached(sample, SLACK._replace(operations=("post_message",))) == ()
+    assert attached(sample, SLACK._replace(operations=())) == ()
+    fixed = SLACK._replace(narrowable=False)
+    assert attached(document(Step("集める", (), (fixed,))), fixed._replace(operations=("post_message",)))
 
 
 def test_a_declared_tool_must_be_attached_once() -> None:
@@ -118,14 +116,14 @@ def test_a_declared_tool_must_be_attached_once() -> None:
 
 def test_two_declarations_of_one_tool_are_two_entries() -> None:
     """The same tool with different categories keeps both, each with its own read-only (T7)."""
-    read, write = replace(EXA, categories=("crawl",), operations=("crawl_exa",)), replace(EXA, read_only=False)
+    read, write = EXA._replace(categories=("crawl",), operations=("crawl_exa",)), EXA._replace(read_only=False)
     sample = document(Step("集める", (), (read, write)))
     assert attached(sample, read, write) == ()
-    assert attached(sample, replace(read, read_only=False), replace(write, read_only=True))
+    assert attached(sample, read._replace(read_only=False), write._replace(read_only=True))
 
 
 def test_operations_may_stand_in_any_order() -> None:
     """They are a set; the generator's order is its own."""
     assert (
-        attached(document(Step("集める", (), (FREEE,))), replace(FREEE, operations=("create_deal", "list_deals"))) == ()
+        attached(document(Step("集める", (), (FREEE,))), FREEE._replace(operations=("create_deal", "list_deals"))) == ()
     )
