@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import calling, compiling, dry_run, loading, stores, suggesting
+from bench import calling, compiling, dry_run, loading, shapes, stores, suggesting
 
 stores.main()
 print()
@@ -11,6 +11,8 @@ print()
 suggesting.main()
 print()
 compiling.main()
+print()
+shapes.main()
 print()
 calling.main()
 print()

@@ -6,8 +6,9 @@ Made in the process that compiled, printed by ours.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cli.arguments import Format
@@ -26,8 +27,24 @@ if TYPE_CHECKING:
     from pipeline.diagnostics.sarif import Checked
 
 
+class Pieces:
+    """Text in pieces that are made each time they are asked for: of a million findings it takes a gigabyte. Another
+    process gets the pieces themselves."""
+
+    def __init__(self, make: Callable[[], Iterable[str]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[str]:
+        with uncollected():
+            yield from joined(self._make())
+
+    def __reduce__(self) -> tuple[type[tuple[str, ...]], tuple[tuple[str, ...]]]:
+        return tuple, (tuple(self),)
+
+
 class Report(NamedTuple):
-    """`text`: what to print, in pieces, without separators; () where the format has nothing to say.
+    """`text`: what to print, in pieces, without separators; () where the format has nothing to say. Of very many
+    findings it is put together when it is printed.
     `output`: the folder written.
 
     `checked`: for the one SARIF log of all documents. Only where somebody watches: `ran`, whether anything was not
@@ -40,7 +57,7 @@ class Report(NamedTuple):
     errors: int
     warnings: int
     output: str | None
-    text: tuple[str, ...]
+    text: tuple[str, ...] | Pieces
     checked: Checked | None = None
     ran: bool = True
     calls: bool = False
@@ -70,11 +87,19 @@ class Reporter:
         output = self.publisher.folder(compilation.path) if self.publisher is not None and written else None
         errors = sum([finding.fails for finding in findings])
         with uncollected():  # diagnostics make no cycles
-            text = tuple(joined(self._text(compilation, path, output)))
+            text = self._pieces(compilation, path, output)
             checked = self._checked(compilation, path)
         counts = errors, len(findings) - errors
         report = Report(path, compilation.sha256, compilation.status, *counts, output, text, checked)
         return self._watched(report, compilation) if self.watched else report
+
+    def _pieces(self, compilation: Compilation, path: str, output: str | None) -> tuple[str, ...] | Pieces:
+        if self.format == "sarif":
+            return ()
+        # What was recalled is read from a store, which may be closed by then.
+        if len(compilation.findings) > _MANY and not compilation.recalled:
+            return Pieces(partial(self._text, compilation, path, output))
+        return tuple(joined(self._text(compilation, path, output)))
 
     def _watched(self, report: Report, compilation: Compilation) -> Report:
         parsed = compilation.parsed
@@ -137,6 +162,9 @@ class Reporter:
         source = read_source(data, len(data))
         return source.lines if isinstance(source, Source) else []
 
+
+_MANY: Final = 10_000
+"""Findings."""
 
 _PIECE: Final = 1 << 16
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from pipeline.diagnostics.codes import CODES, Severity
 from pipeline.diagnostics.findings import Finding
 from pipeline.diagnostics.lang import Lang
+from pipeline.garbage import uncollected
 from pipeline.places import At, Positions, Span
 
 
@@ -58,12 +59,15 @@ def binding(findings: Sequence[Finding], positions: Positions, lang: Lang) -> It
     from pipeline.diagnostics.wording import Wording  # noqa: PLC0415 - most documents need no words: 1 ms of start-up
 
     words = Wording(lang)
-    spans = [None if finding.at is None else place(finding.at, positions) for finding in findings]
-    order = [
-        (0, 0, CODES[finding.name].code) if span is None else (span.line, span.column, CODES[finding.name].code)
-        for finding, span in zip(findings, spans, strict=True)
-    ]
-    for index in sorted(range(len(findings)), key=order.__getitem__):
+    with uncollected():
+        spans = [None if finding.at is None else place(finding.at, positions) for finding in findings]
+        keys = [
+            (0, 0, CODES[finding.name].code) if span is None else (span.line, span.column, CODES[finding.name].code)
+            for finding, span in zip(findings, spans, strict=True)
+        ]
+        order = sorted(range(len(findings)), key=keys.__getitem__)
+    del keys
+    for index in order:
         finding, span = findings[index], spans[index]
         code, name, severity = CODES[finding.name]
         message, advice = words(finding, None if span is None else span.line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from catalog.load import load_catalog
+from catalog.model import Tool
 from pipeline.project import Project
 from pipeline.resolution.sparing import Allowance, SparingCatalog
 from pipeline.stages.parse import parse
@@ -26,6 +27,28 @@ def test_the_catalog_suggests_until_the_allowance_is_used_up() -> None:
     assert sparing.suggest_tools("githbu", None) == ()
     assert sparing.suggest_tools("slakc", None) == ("slack",)
     assert sparing.tool("github") == catalog.tool("github")
+
+
+class Asked(SparingCatalog):
+    """Counts the names that are looked up."""
+
+    def __init__(self) -> None:
+        super().__init__(load_catalog(), Allowance(10))
+        self.names: list[str] = []
+
+    def tool(self, name: str) -> Tool | None:
+        self.names.append(name)
+        return super().tool(name)
+
+
+def test_equal_declarations_are_looked_up_once() -> None:
+    """However many a section has of them; each item has its finding."""
+    catalog = Asked()
+    parsed = parse("(使う道具: slakc, githbu)\n\n".encode() * 500, "t")
+    assert parsed.artifact is not None
+    findings = resolve(parsed.artifact, catalog, Project(()), "t.md").findings
+    assert len(findings) == 1000
+    assert catalog.names == ["slakc", "githbu"]
 
 
 def test_every_mistake_is_reported() -> None:
