@@ -11,7 +11,7 @@ install = VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test chart-apiserver container-test chaos bench bench-service pictures lock clean
+.PHONY: help dev examples demo runtime test lint types imports nightly reference browser chart chart-test chart-apiserver container-test chaos bench bench-service sizing pictures lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -125,6 +125,10 @@ bench: $(VENV)/.bench ## speed, as ratios within one run
 
 bench-service: $(VENV)/.dev ## what the service does in a second, and what it takes (with wrk, where it is installed)
 	$(BIN)/python -m bench.service
+
+sizing: $(VENV)/.dev ## costs measured anew, and what larger loads need, into docs/operations.md
+	$(BIN)/python -m bench.sizing measure
+	$(BIN)/python -m bench.sizing write
 
 pictures: $(VENV)/.run ## the READMEs' pictures, from what the compiler prints
 	$(BIN)/python docs/pictures.py

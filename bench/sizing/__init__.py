@@ -1,0 +1,1 @@
+"""How large an installation must be: measured costs, a simulation that reproduces what was measured, larger loads."""
