@@ -66,7 +66,11 @@ PATH=$GOROOT/bin:$PATH nice -n 15 "$work/openapi-gen" --logtostderr -i "$package
   -O zz_generated.openapi -h vendor/k8s.io/code-generator/hack/boilerplate.go.txt -r "$work/violations"
 diff "$work/violations" api/api-rules/violation_exceptions.list
 
-"${build[@]}" -ldflags "-s -w -X k8s.io/kubernetes/vendor/k8s.io/component-base/version.gitVersion=v$upstream" \
-  -o "$work/kube-apiserver" ./cmd/kube-apiserver
+flags="-s -w"
+for package in component-base/version client-go/pkg/version; do # of the command line, of the API
+  is=k8s.io/kubernetes/vendor/k8s.io/$package
+  flags="$flags -X $is.gitVersion=v$upstream -X $is.gitMajor=1 -X $is.gitMinor=20"
+done
+"${build[@]}" -ldflags "$flags" -o "$work/kube-apiserver" ./cmd/kube-apiserver
 
 mv "$work/root/usr/bin/etcd" "$work/kube-apiserver" "$work/versions" "$target"
