@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pipeline.diagnostics.findings import Argument, Finding
 from pipeline.incremental.keys import Json, Packed, encode
 from pipeline.places import At
+
+_WHOLE: Final = At(0)[1:]
 
 
 def findings_text(findings: Sequence[Finding]) -> str:
@@ -24,7 +27,9 @@ def findings_text(findings: Sequence[Finding]) -> str:
         number = said.setdefault(what, len(said))
         if number == len(packed):
             packed.append(_packed(finding, texts))
-        places.append(number if finding.at is None else (number, *finding.at))
+        at = finding.at
+        # Nearly all are whole anchors: what is as it is without saying is not said.
+        places.append(number if at is None else (number, at[0]) if at[1:] == _WHOLE else (number, *at))
     return encode((list(texts), packed, places))
 
 
