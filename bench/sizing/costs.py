@@ -90,7 +90,7 @@ class RedisBytes(Closed):
 
 class Requests(Closed):
     """To S3. `listed`: keys that lists told, a thousand of them a request. `rounds`: how many requests come one after
-    the other, those made at once counted as one."""
+    the other, those made at once counted as one; 0 where that was not counted."""
 
     get: Amount = 0
     put: Amount = 0

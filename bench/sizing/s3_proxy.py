@@ -14,6 +14,7 @@ from bench.sizing.costs import Requests
 from workers.local.servers import HOST
 
 _PIECE: Final = 65_536
+_GO_ON: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _ENTRY: Final = b"<Contents>"
 
 
@@ -29,10 +30,11 @@ class Counted:
         operations = self.operations - earlier.operations
         return Counted(operations, self.rounds - earlier.rounds, self.listed - earlier.listed)
 
-    def each(self, documents: int) -> Requests:
-        """A list's pages are full where there are many documents, so its keys are counted and not its requests."""
+    def each(self, documents: int, *, ordered: bool = True) -> Requests:
+        """A list's pages are full where there are many documents, so its keys are counted and not its requests.
+        `ordered`: one after the other but for a few; of many at once it is chance how many rounds they are."""
         found = {name: self.operations[name] / documents for name in ("get", "put", "head", "delete")}
-        return Requests(**found, listed=self.listed / documents, rounds=self.rounds / documents)
+        return Requests(**found, listed=self.listed / documents, rounds=self.rounds / documents if ordered else 0)
 
 
 class CountingProxy:
@@ -77,7 +79,7 @@ class CountingProxy:
                     pass
                 server.shutdown(socket.SHUT_WR)
             except OSError:
-                return  # either side went away
+                pass  # either side went away
             back.join()
 
     def _pass_request(self, requests: BinaryIO, server: socket.socket) -> bool:
@@ -108,7 +110,8 @@ class CountingProxy:
         last = b""
         try:
             while piece := server.recv(_PIECE):
-                if piece.startswith(b"HTTP/1.1 ") and not piece.startswith(b"HTTP/1.1 100"):
+                # "Go on" may come in one piece with the answer itself.
+                if piece.removeprefix(_GO_ON).startswith(b"HTTP/1.1 ") and piece != _GO_ON:
                     self._end()
                 # An entry's tag may lie across two pieces.
                 seen = last + piece

@@ -72,6 +72,16 @@ def test_every_request_is_counted_by_its_operation(proxy: CountingProxy) -> None
     connection.close()
 
 
+def test_an_answer_that_comes_with_leave_to_go_on_ends_its_request(proxy: CountingProxy) -> None:
+    """As S3's clients ask for with every body: else all that follows would count as one round."""
+    connection = http.client.HTTPConnection(urlsplit(proxy.endpoint).netloc, timeout=10)
+    for _ in range(3):
+        connection.request("PUT", "/b/one", b"abc", {"Expect": "100-continue"})
+        assert connection.getresponse().read() == b"cba"
+    assert proxy.counted().rounds == 3
+    connection.close()
+
+
 def test_requests_at_once_are_one_round(proxy: CountingProxy) -> None:
     """Two heads are sent before either is answered."""
     connections = [http.client.HTTPConnection(urlsplit(proxy.endpoint).netloc, timeout=10) for _ in range(2)]
