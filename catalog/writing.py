@@ -16,7 +16,12 @@ _OLD_S = 24 * 3600
 
 def beside(path: Path) -> Path:
     """A hidden name in the same folder that no other process or thread uses, whatever the file system's limit."""
-    return path.with_name(f".aop-{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    return path.with_name(hidden_name())
+
+
+def hidden_name() -> str:
+    """A name for `beside`, without the folder."""
+    return f".aop-{os.getpid()}-{os.urandom(4).hex()}.tmp"
 
 
 def write_new(path: Path | str, data: bytes) -> None:

@@ -1,7 +1,7 @@
 """A document's output folder: written as a whole or not at all (O1, O2)."""
 
 # A library has thousands of files to write, and strings are faster than Path:
-# ruff: noqa: PTH102, PTH104, PTH105, PTH112, PTH116, PTH123
+# ruff: noqa: PTH102, PTH104, PTH105, PTH112, PTH116, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from catalog.writing import beside, sweep, write_new
+from catalog.writing import beside, hidden_name, sweep, write_new
 from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
 from pipeline.diagnostics.lang import Lang
 from pipeline.generators.protocol import GeneratorIdentity
@@ -126,7 +126,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> bool:
 
 def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
     """False if somebody else made the folder meanwhile."""
-    staging = os.fspath(beside(folder))
+    staging = os.path.join(os.path.dirname(folder), hidden_name())
     try:
         os.mkdir(staging)
     except FileNotFoundError:
