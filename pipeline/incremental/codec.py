@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from pipeline.diagnostics.findings import Argument, Finding
+from pipeline.garbage import uncollected
 from pipeline.incremental.keys import Json, Packed, encode
 from pipeline.places import At
 
 _WHOLE: Final = At(0)[1:]
 
 
+@uncollected()  # the places of half a million make no cycles
 def findings_text(findings: Sequence[Finding]) -> str:
     """As JSON: the texts that occur, what is said in their numbers, and each finding as the number of what it says
     and its place. Nothing is written twice: a declaration of many faulty items stands in each one's arguments.
