@@ -13,13 +13,17 @@ from pipeline.places import At
 _WHOLE: Final = At(0)[1:]
 
 
-@uncollected()  # the places of half a million make no cycles
 def findings_text(findings: Sequence[Finding]) -> str:
     """As JSON: the texts that occur, what is said in their numbers, and each finding as the number of what it says
     and its place. Nothing is written twice: a declaration of many faulty items stands in each one's arguments.
     """
     if not findings:
         return "[]"
+    with uncollected():  # the places of half a million make no cycles
+        return _written(findings)
+
+
+def _written(findings: Sequence[Finding]) -> str:
     texts: dict[str, int] = {}
     said: dict[tuple[object, ...], int] = {}
     packed: list[Json] = []
