@@ -36,7 +36,7 @@ class Installation:
     def __init__(self, folder: Path, *, s3: bool = False, **extra: str) -> None:
         self._resources = ExitStack()
         self.s3_pid = 0
-        valkey = self._resources.enter_context(Valkey(folder / "redis"))
+        valkey = self._resources.enter_context(Valkey(folder / "redis", bound=True))
         (port,) = free_ports(1)
         self.environment = {
             "AOP_REDIS_URL": valkey.url,
@@ -67,7 +67,7 @@ class Installation:
         self._resources.callback(self.supervisor.stop)
 
     def _bucket(self, folder: Path) -> dict[str, str]:
-        weed = self._resources.enter_context(SeaweedFS(folder / "s3"))
+        weed = self._resources.enter_context(SeaweedFS(folder / "s3", bound=True))
         weed.make_bucket(_BUCKET)
         self.s3_pid = weed.pid or 0
         return {

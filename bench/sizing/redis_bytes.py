@@ -32,7 +32,7 @@ _DETAIL: Final = (
 
 def measure_bytes(folder: Path) -> RedisBytes:
     """In a Valkey of its own."""
-    with Valkey(folder / "bytes", persistent=False) as server:
+    with Valkey(folder / "bytes", persistent=False, bound=True) as server:
         mill = _Mill(server)
         mill.run("warm", FULL_STREAM, _SHORT_MS)
         empty = mill.used()
@@ -103,7 +103,7 @@ class _Mill:
 
 def measure_index(folder: Path) -> Index:
     """As a dispatcher reads it, which looks for callers whose answers have changed."""
-    with Valkey(folder / "index", persistent=False) as server:
+    with Valkey(folder / "index", persistent=False, bound=True) as server:
         redis = server.client()
         ledger = Ledger(redis, "sizing")
         ledger.open(fresh=True)
