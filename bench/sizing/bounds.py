@@ -12,7 +12,6 @@ from pipeline.stores.bucket import PARALLEL
 
 HOUR_S: Final = 3_600.0
 DAY_S: Final = 86_400.0
-_GC_ROUNDS: Final = 3
 
 Bound = Literal["reindex", "gc", "redis-pause", "redis-memory", "redis-processor", "dispatcher-memory"]
 
@@ -87,27 +86,25 @@ def reindex_requests(costs: Costs, loads: Loads) -> Requests:
 
 
 def gc_s(costs: Costs, loads: Loads) -> float:
-    """Seconds for one document: its saves, its outcomes and what is published are read one after the other."""
-    return _walk_s(costs, loads, gc_requests(costs, loads), _GC_ROUNDS)
+    """Seconds for one document."""
+    return _walk_s(costs, loads, gc_requests(costs, loads))
 
 
 def reindex_s(costs: Costs, loads: Loads) -> float:
-    """Seconds for one document: all requests for one with a single save come one after the other."""
-    return _walk_s(costs, loads, reindex_requests(costs, loads), total(costs.requests.reindex))
+    return _walk_s(costs, loads, reindex_requests(costs, loads))
 
 
-def _walk_s(costs: Costs, loads: Loads, requests: Requests, rounds: float) -> float:
-    """One document after the other. Whichever is slower, the bucket or the processor."""
-    waiting = max(rounds, total(requests) / PARALLEL) * loads.s3.round_s(requests)
+def _walk_s(costs: Costs, loads: Loads, requests: Requests) -> float:
+    """Records of many documents are read together, `PARALLEL` requests at once (`Archive.listed`). Whichever is slower,
+    the bucket or the processor."""
+    waiting = total(requests) / PARALLEL * loads.s3.round_s(requests)
     lists = requests.listed / loads.s3.keys_a_list * loads.s3.put_ms / 1_000
     return max(waiting + lists, total(requests) * request_ms(costs) / 1_000)
 
 
 def planned_documents(costs: Costs, loads: Loads) -> float:
     """How many one plan over HTTP can cover."""
-    requests = costs.requests.plan
-    seconds = max(total(requests) / PARALLEL * loads.s3.round_s(requests), total(requests) * request_ms(costs) / 1_000)
-    return _share(loads.limits.plan_s, seconds)
+    return _share(loads.limits.plan_s, _walk_s(costs, loads, costs.requests.plan))
 
 
 def together(several: Iterable[Requests]) -> Requests:
