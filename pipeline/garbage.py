@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
-from functools import wraps
 from types import TracebackType
-from typing import ParamSpec, TypeVar
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class _Uncollected:
@@ -26,16 +20,6 @@ class _Uncollected:
     ) -> None:
         if self._enabled:
             gc.enable()
-
-    def __call__(self, work: Callable[P, T]) -> Callable[P, T]:
-        """As a decorator."""
-
-        @wraps(work)
-        def working(*arguments: P.args, **named: P.kwargs) -> T:
-            with _Uncollected():
-                return work(*arguments, **named)
-
-        return working
 
 
 def uncollected() -> _Uncollected:
