@@ -2,6 +2,8 @@
 
 What is not a message of ours is dropped and counted: the ledger knows what is to be done, so no message is worth a
 worker. Celery itself would end for some of them: what is no JSON, or lacks a field, raises in the middle of its loop.
+And of one that passes Celery sees only what was checked, in a message that is made here: it knows many more headers
+than ours, some of which run other tasks, and for the values of others its loop never asks for a message again.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import binascii
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Final, Literal, NamedTuple, cast
 
 from kombu.transport.redis import Channel, QoS, SentinelChannel, SentinelTransport, Transport
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -29,6 +31,14 @@ MAX_WAIT: Final = timedelta(hours=1)
 
 Fault = Literal["malformed", "unknown-task"]
 
+
+class Refused(NamedTuple):
+    """`problem`: in words, for the log."""
+
+    fault: Fault
+    problem: str
+
+
 _log = get_logger(__name__)
 
 
@@ -39,7 +49,7 @@ class _Closed(BaseModel):
 
 
 class _Headers(_Closed):
-    """Celery's, of protocol 2. What would make a worker do more than run the task is refused."""
+    """Celery's, of protocol 2. What plainly asks for more than to run the task is refused."""
 
     task: Annotated[str, Field(max_length=255)]
     id: Annotated[str, Field(min_length=1, max_length=255)]
@@ -91,38 +101,65 @@ class _Job(_Closed):
     job: Annotated[str, Field(pattern=r"^[0-9a-f]{27}$")]
 
 
-def fault_of(message: object, queue: str) -> tuple[Fault, str] | None:
-    """What is wrong with a message in that queue, and in words; None: it is one of ours."""
+def checked(message: object, queue: str) -> dict[str, object] | Refused:
+    """What Celery is to see of a message in that queue, or why nothing."""
     try:
         envelope = _Envelope.model_validate(message)
-        stage = stage_of_task(envelope.headers.task)
+        headers = envelope.headers
+        stage = stage_of_task(headers.task)
         if stage is None:
-            return "unknown-task", f"there is no task {envelope.headers.task[:80]!r}"
+            return Refused("unknown-task", f"there is no task {headers.task[:80]!r}")
         if queue.partition(".")[0] != stage:
-            return "unknown-task", f"{envelope.headers.task} is not taken from the queue {queue}"
+            return Refused("unknown-task", f"{headers.task} is not taken from the queue {queue}")
         decoded = json.loads(base64.b64decode(envelope.body, validate=True))
         if not isinstance(decoded, list) or len(decoded) != 3:
-            return "malformed", "the body is not a list of arguments, options and what follows"
+            return Refused("malformed", "the body is not a list of arguments, options and what follows")
         args, kwargs, embed = decoded
         body = _Body.model_validate({"args": args, "kwargs": kwargs, "embed": embed or {}})
-        _Job.model_validate({"job": body.args[0]})
-        return _fault_of_time(envelope.headers.eta)
+        job = _Job.model_validate({"job": body.args[0]}).job
+        eta = None if headers.eta is None else _time_of(headers.eta)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        return "malformed", f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return Refused("malformed", f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
     except (binascii.Error, UnicodeDecodeError, RecursionError, ValueError) as error:
-        return "malformed", str(error)
+        return Refused("malformed", str(error))
+    return _made(headers, job, eta, envelope.properties.delivery_tag, queue)
 
 
-def _fault_of_time(eta: str | None) -> tuple[Fault, str] | None:
-    if eta is None:
-        return None
+def _time_of(eta: str) -> str | None:
+    """None: it is over. Raises ValueError for what is no time, or too late a one."""
     when = datetime.fromisoformat(eta)
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
-    if when - datetime.now(UTC) > MAX_WAIT:
-        return "malformed", f"it asks to be put off until {eta}"
-    return None
+    wait = when - datetime.now(UTC)
+    if wait > MAX_WAIT:
+        raise ValueError(f"it asks to be put off until {eta}")
+    return when.isoformat() if wait > timedelta() else None
+
+
+def _made(headers: _Headers, job: str, eta: str | None, tag: str, queue: str) -> dict[str, object]:
+    return {
+        "body": base64.b64encode(json.dumps([[job], {}, {}]).encode("ascii")).decode("ascii"),
+        "content-type": "application/json",
+        "content-encoding": "utf-8",
+        "headers": {
+            "lang": "py",
+            "task": headers.task,
+            "id": headers.id,
+            "root_id": headers.id,
+            "parent_id": None,
+            "retries": headers.retries,
+            "eta": eta,
+        },
+        "properties": {
+            "correlation_id": headers.id,
+            "delivery_tag": tag,
+            "delivery_mode": 2,
+            "priority": 0,
+            "body_encoding": "base64",
+            "delivery_info": {"exchange": "", "routing_key": queue},
+        },
+    }
 
 
 def refuse(fault: Fault, queue: str, problem: str) -> None:
@@ -185,10 +222,11 @@ class _CheckedTransport:
 
     def _deliver(self, message: object, queue: str) -> None:
         if queue.partition(".")[0] in STAGES:
-            found = fault_of(message, queue)
-            if found is not None:
-                refuse(found[0], queue, found[1])
+            found = checked(message, queue)
+            if isinstance(found, Refused):
+                refuse(found.fault, queue, found.problem)
                 return
+            message = found
         super()._deliver(message, queue)  # type: ignore[misc]  # of the class that this is mixed into
 
 

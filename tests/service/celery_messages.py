@@ -9,13 +9,19 @@ from typing import Any
 from celery import Celery
 from redis import Redis
 
-from workers.broker import fault_of
+from workers.broker import Refused, checked
 from workers.ledger.records import Message
 from workers.queues import QUEUES, queue_key, task_of
 
 
 def send(app: Celery, message: Message) -> None:
     app.send_task(task_of(message.stage), (message.job,), queue=message.queue)
+
+
+def fault_of(message: object, queue: str) -> Refused | None:
+    """None: it is one of ours."""
+    found = checked(message, queue)
+    return found if isinstance(found, Refused) else None
 
 
 def take_raw(redis: Redis, prefix: str, queue: str) -> dict[str, Any] | None:

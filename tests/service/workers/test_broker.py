@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from redis import Redis
 
 from workers.app import make_app
-from workers.broker import MAX_BODY, MAX_WAIT, fault_of
+from workers.broker import MAX_BODY, MAX_WAIT, checked
 from workers.busy import Busy
 from workers.connections import open_ledger
 from workers.ledger.ledger import new_id
@@ -26,7 +26,7 @@ from workers.queues import QUEUES, key_prefix, queue_key, queue_of, queues_of, s
 from workers.settings import Settings
 from workers.tasks import register
 
-from ..celery_messages import send, take_all
+from ..celery_messages import fault_of, send, take_all
 from .given import claimed_job
 
 JOB = "0" * 27
@@ -159,6 +159,43 @@ def test_another_versions_arguments_pass() -> None:
     found = raw([JOB, "more", 1], {"option": True}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None})
     found["headers"]["new"] = {"a": 1}
     found["more"] = 1
+    assert fault_of(found, "parse.interactive") is None
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("headers/chain", [{"task": "aop.verify", "args": [JOB]}]),
+        ("headers/callbacks", [{"task": "aop.verify"}]),
+        ("headers/compression", "gzip"),
+        ("headers/timelimit", [1]),
+        ("headers/timelimit", [1e-300, 1e-300]),
+        ("headers/delivery_info", "x"),
+        ("headers/eta", "0001-01-01T00:00:00+23:59"),
+        ("properties/delivery_info", {"exchange": "x", "routing_key": "y"}),
+        ("properties/reply_to", "x"),
+        ("properties/headers", [1]),
+        ("more", 1),
+    ],
+)
+def test_celery_sees_nothing_but_what_was_checked(place: str, value: object) -> None:
+    """It would run a task that a header names, or take up a worker's place for ever with what it cannot read."""
+    assert checked(changed(place, value), "parse.interactive") == checked(raw(), "parse.interactive")
+
+
+def test_a_message_is_made_of_what_was_checked() -> None:
+    """Its task, its job, its tag, how often it was sent, and until when it waits."""
+    eta = (datetime.now(UTC) + timedelta(minutes=1)).isoformat()
+    given = raw([JOB, "more"], {"job": "x"})
+    given["headers"] |= {"eta": eta, "retries": 2}
+    found = checked(given, "parse.interactive")
+    assert isinstance(found, dict)
+    headers, properties = found["headers"], found["properties"]
+    assert isinstance(headers, dict)
+    assert isinstance(properties, dict)
+    assert (headers["task"], headers["id"], headers["retries"], headers["eta"]) == ("aop.parse", "x", 2, eta)
+    assert properties["delivery_tag"] == "t"
+    assert json.loads(base64.b64decode(str(found["body"]))) == [[JOB], {}, {}]
     assert fault_of(found, "parse.interactive") is None
 
 
