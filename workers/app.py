@@ -33,7 +33,7 @@ TRANSPORT_ALIASES.update(
 
 
 def make_app(settings: Settings) -> Celery:
-    """With its queues, and without tasks: a process that only sends needs none (`workers.tasks` adds them)."""
+    """With its queues, and without tasks: `workers.tasks` adds them."""
     app = Celery(NAME, set_as_current=True)
     app.conf.update(configuration(settings))
     # Celery would configure logging, each process anew; `workers.logs` has done that.
@@ -64,7 +64,7 @@ def _broker(settings: Settings) -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "broker_connection_timeout": CONNECT_TIMEOUT_S,
-        # Two are enough for a process that sends one message at a time.
+        # Two are enough for a process that only sends again what a lost child had.
         "broker_pool_limit": 2,
         "broker_transport_options": _transport(settings),
         # AMQP's; Redis has none.
@@ -144,7 +144,8 @@ def _messages() -> dict[str, Any]:
         "task_default_queue": QUEUES[0],
         "task_default_exchange": "",
         "task_default_routing_key": QUEUES[0],
-        # What cannot be sent in a moment is left to the reconciler, and the sender goes on.
+        # The ledger sends (`lua/keys.lua`); Celery only sends again what a lost child had. What cannot be sent in a
+        # moment is left to the reconciler.
         "task_publish_retry": True,
         "task_publish_retry_policy": {
             "max_retries": 3,

@@ -1,4 +1,4 @@
-"""The dispatcher: sends what is due, sends again what was lost, and keeps store, callers and catalog up to date.
+"""The dispatcher: begins what is due, has what was lost sent again, keeps store, callers and catalog up to date.
 
 It holds nothing that the ledger does not: any number may run, each step is safe beside the same step elsewhere, and one
 that is killed leaves nothing undone. Where Redis or the store does not answer, it waits and goes on by itself.
@@ -201,7 +201,7 @@ def slow_duties(context: Context, sources: Sources) -> list[Duty]:
 
 
 def _feeder(context: Context) -> Feeder:
-    return Feeder(context.ledger, recompiles_of(context), context.settings.bulk_window)
+    return Feeder(recompiles_of(context), context.settings.bulk_window)
 
 
 def run_dispatcher(settings: Settings, stop: threading.Event) -> None:

@@ -65,7 +65,7 @@ TEXTS: Final[dict[str, str]] = {
     "help.worker": "One stage's worker.",
     "help.worker-stage": "The stage.",
     "help.worker-class": "Which class of jobs it takes.",
-    "help.dispatcher": "Send what is due, and send again what was lost; any number may run.",
+    "help.dispatcher": "Begin what is due, and send again what was lost; any number may run.",
     "help.exporter": "Figures of ledger and queues for Prometheus.",
     "help.config": "What the service is configured with (AOP_*), secrets masked. * marks what was set.",
     "help.admin": "Operate an installation: tokens, dead letters, the audit log, reindex, gc.",

@@ -65,7 +65,7 @@ TEXTS: Final[dict[str, str]] = {
     "help.worker": "一つの段のワーカー。",
     "help.worker-stage": "段。",
     "help.worker-class": "受け取る仕事の種類。",
-    "help.dispatcher": "時が来たものを送り、失われたものを送り直す。いくつ動かしてもよい。",
+    "help.dispatcher": "時が来たものを始め、失われたものを送り直す。いくつ動かしてもよい。",
     "help.exporter": "台帳とキューの数値を Prometheus に見せる。",
     "help.config": "サービスの設定（AOP_*）を、秘密を伏せて示す。* は指定されたもの。",
     "help.admin": "運用する: トークン、配達不能の仕事、監査記録、台帳の再建、掃除。",

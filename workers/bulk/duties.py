@@ -9,7 +9,6 @@ from workers.bulk.plan import Planner
 from workers.bulk.run import Bulk
 from workers.catalogs import CatalogMissing, redis_key
 from workers.context import Context
-from workers.ledger.ledger import Ledger
 from workers.ledger.recompiles import Recompiles
 from workers.logs import get_logger
 
@@ -39,7 +38,6 @@ def bulk_of(context: Context) -> Bulk:
 class Feeder:
     """The next jobs of what runs, a bounded window of them at once: so bulk work never fills a queue."""
 
-    ledger: Ledger
     recompiles: Recompiles
     window: int
 

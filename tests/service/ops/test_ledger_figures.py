@@ -136,9 +136,9 @@ def test_expiries_are_the_seconds_that_are_left(redis: Redis, ledger: Ledger) ->
     tokens_at, certificates_at = [("ci", now + 1_000), ("old", now - 1_000)], [("redis", now + 500)]
     figures = LedgerFigures(redis, ledger, ledger._prefix, lambda: tokens_at, lambda: certificates_at)
     tokens = values(figures, "aop_token_expiry_seconds")
-    assert 0 < tokens["ci"] <= 1_000
-    assert -2_000 < tokens["old"] <= -1_000
-    assert 0 < values(figures, "aop_certificate_expiry_seconds")["redis"] <= 500
+    assert 500 < tokens["ci"] <= 1_000
+    assert -1_500 < tokens["old"] <= -1_000
+    assert 250 < values(figures, "aop_certificate_expiry_seconds")["redis"] <= 500
 
 
 def test_a_lost_ledger_is_no_figure(redis: Redis, ledger: Ledger, figures: LedgerFigures) -> None:

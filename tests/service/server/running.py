@@ -106,7 +106,7 @@ class Running:
 
     def feed_all(self) -> int:
         """What dispatchers and workers would do for recompiles of many documents; how many jobs that were."""
-        feeder = Feeder(self._context.ledger, recompiles_of(self._context), 8)
+        feeder = Feeder(recompiles_of(self._context), 8)
         count = 0
         while begun := feeder.step():
             count += begun

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ import pytest
 
 from server.computing import Computing
 
+from ..waiting import until
 from .mcp_client import Json, called, outcome, refused, rpc
 from .running import Running, problem, text
 
@@ -52,15 +52,12 @@ def children() -> set[int]:
 
 
 @contextmanager
-def asked(
-    running: Running, count: int, written: str = DEAR, token: str = ""
-) -> Iterator[list[Future[tuple[Json, bool]]]]:
-    """So many checks at once, of as many tokens unless one is given; two have begun when this begins."""
+def asked(running: Running, count: int, token: str = "") -> Iterator[list[Future[tuple[Json, bool]]]]:
+    """So many checks at once, of as many tokens unless one is given; a child has begun when this begins."""
     tokens = [token or running.token() for _ in range(count)]
     with ThreadPoolExecutor(count) as threads:
         futures = [threads.submit(outcome, running, one, "check_aop", "2026-07-28", text=DEAR) for one in tokens]
-        while not children():
-            time.sleep(0.01)
+        until(children)
         yield futures
 
 

@@ -102,13 +102,15 @@ def test_a_certificate_of_somebody_else_is_refused(front: tuple[TlsFront, Valkey
             "AOP_REDIS_URL": f"rediss://:{valkey.password}@{HOST}:{served.port}/0",
             "AOP_REDIS_CA_FILE": str(other),
         }
-        found.start_one("parse")
-        found.until(lambda: "CERTIFICATE_VERIFY_FAILED" in found.log("parse"))
-        assert found.is_running("parse")
-        assert valkey.password not in found.log("parse")
-        with valkey.client() as client:
-            assert client.keys("aop:consumers") == []
-        found.stop()
+        try:
+            found.start_one("parse")
+            found.until(lambda: "CERTIFICATE_VERIFY_FAILED" in found.log("parse"))
+            assert found.is_running("parse")
+            assert valkey.password not in found.log("parse")
+            with valkey.client() as client:
+                assert client.keys("aop:consumers") == []
+        finally:
+            found.stop()
 
 
 class Sentinels:
@@ -150,7 +152,7 @@ class Sentinels:
                 password = None if port == self.port else self.password
                 with Redis(host=HOST, port=port, password=password, decode_responses=True) as client:
                     found = client.info(section)
-                    if (found.get(field) or found.get("master0", {}).get(field)) == value:  # type: ignore[union-attr]
+                    if (found.get(field) or found.get("master0", {}).get(field)) == value:
                         return
             time.sleep(0.05)
         raise AssertionError(f"{port}: {field} is not {value!r}")

@@ -88,7 +88,7 @@ def job_of(stage: Stage, identity: str) -> Job:
 
 
 def test_a_stage_that_is_done_hands_on(stage: Stage) -> None:
-    """The next stage's message is sent, with the job's trace, and its note is in the ledger."""
+    """The next stage's message is on its queue, and the note is in the ledger."""
     job = claimed_job(stage.context.ledger)
     assert stage.run(job, go_on) == "sent"
     assert stage.sent() == [Message(job, "resolve", "interactive")]

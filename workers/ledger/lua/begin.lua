@@ -1,6 +1,7 @@
 -- A worker has a message for a stage: may it run?
 -- ARGV: job, stage, token, worker, lease ms, most attempts of a stage, how long to keep ended jobs ms
--- Returns {run, digest of the current catalog ("" unknown), the job's fields...} | {gone} | {ended} | {elsewhere} | {leased} | {superseded} | {dead}.
+-- Returns {run, digest of the current catalog ("" unknown), the job's fields...}
+--   | {gone} | {ended} | {elsewhere} | {leased} | {superseded} | {dead}.
 local job, stage, token, worker = unpack(ARGV, 1, 4)
 local lease, most, keep_job = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local now = now_ms()
