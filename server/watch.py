@@ -17,7 +17,7 @@ import anyio.from_thread
 import anyio.lowlevel
 from redis.exceptions import RedisError
 
-from workers.ledger.ledger import Ledger
+from workers.ledger.reading import LedgerReader
 from workers.ledger.records import LedgerLost
 from workers.logs import get_logger
 
@@ -30,7 +30,7 @@ _logger = get_logger("server.watch")
 class Watch:
     """Begun with the first who waits, in whose event loop all others wait, too."""
 
-    def __init__(self, ledger: Ledger, now_ms: Callable[[], int]) -> None:
+    def __init__(self, ledger: LedgerReader, now_ms: Callable[[], int]) -> None:
         """`now_ms`: by the clock of Redis, from which the ids of events are made. May raise RedisError."""
         self._ledger = ledger
         self._now_ms = now_ms

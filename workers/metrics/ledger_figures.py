@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from redis import Redis
 
 from workers.clock import shared_now_ms
-from workers.ledger.ledger import Ledger
+from workers.ledger.reading import LedgerReader
 from workers.ledger.records import STAGES
 from workers.pulse import Consumers
 from workers.queues import QUEUES, queue_key
@@ -42,7 +42,7 @@ class LedgerFigures:
     """
 
     redis: Redis
-    ledger: Ledger
+    ledger: LedgerReader
     prefix: str
     tokens: Expiries
     certificates: Expiries
@@ -57,7 +57,7 @@ class LedgerFigures:
         """Raises RedisError, LedgerLost, LedgerVersion."""
         with self._lock:
             # Of a ledger that was lost everything would be zero, as if all were well.
-            self.ledger.open()
+            self.ledger.check()
             yield from self._queues()
             yield from self._ledger()
             yield from self._expiries()
