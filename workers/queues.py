@@ -6,6 +6,7 @@ saved document never stands behind it, and a worker for saved documents alone ca
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal, TypeAlias
 
 from workers.ledger.records import CLASSES, STAGES, JobClass, Stage
@@ -39,6 +40,15 @@ def stage_of_task(name: str) -> Stage | None:
 def key_prefix(prefix: str) -> str:
     """What stands before each key of the broker, `prefix` being the installation's: several may share one Redis."""
     return f"{prefix}:queue:"
+
+
+_SENT: Final = re.compile(r'"delivery_tag": ?"(\d+)-\d+"')
+
+
+def sent_ms(message: str) -> int | None:
+    """When the ledger put a message, as it lies on its queue, there (`enqueue` of `lua/keys.lua`). None: Celery did."""
+    found = _SENT.search(message)
+    return None if found is None else int(found[1])
 
 
 def queue_key(prefix: str, queue: str) -> str:

@@ -12,6 +12,7 @@ from workers import publishing
 from workers.archive import Archive
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import Job, Lease, Message
+from workers.queues import QUEUES, queue_key
 from workers.records import Outcome, Published
 
 T = TypeVar("T")
@@ -109,9 +110,15 @@ def record(ledger: Ledger, archive: Archive) -> None:
         ledger.recorded(identity, ended)
 
 
+def empty_queues(ledger: Ledger) -> None:
+    """What was on them has been taken, or is lost."""
+    ledger._client.delete(*(queue_key(ledger._prefix, queue) for queue in QUEUES))
+
+
 def settle(ledger: Ledger, archive: Archive) -> None:
     """Until nothing is left to do."""
     for _ in range(100):
+        empty_queues(ledger)
         messages = ledger.claim() + [message for message, _ in ledger.reconcile()]
         work(ledger, archive, messages)
         record(ledger, archive)

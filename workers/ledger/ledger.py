@@ -50,9 +50,9 @@ _REBUILDS: Final = frozenset({"open", "placed", "restore", "restore_dead", "tidy
 @dataclass(frozen=True, slots=True)
 class Timing:
     """All in ms. `quiet` after a save, at most `longest_wait` after the first one. `lease`: how long a worker may be
-    silent. `message_lost`: after which a message that nobody began is sent again; longer than a queue is ever full is
-    no matter, since a second message runs nothing. `patience`: a document that has gone unpublished for longer keeps
-    its running job when a newer save comes. `keep_once`, `keep_job`: of idempotency keys and ended jobs."""
+    silent. `message_lost`: after which a message that has left its queue and that nobody began is sent again; a second
+    one runs nothing. `patience`: a document that has gone unpublished for longer keeps its running job when a newer
+    save comes. `keep_once`, `keep_job`: of idempotency keys and ended jobs."""
 
     quiet: int = 2_000
     longest_wait: int = 10_000

@@ -16,10 +16,8 @@ from workers.clock import shared_now_ms
 from workers.ledger.reading import LedgerReader
 from workers.ledger.records import STAGES
 from workers.pulse import Consumers
-from workers.queues import QUEUES, queue_key
+from workers.queues import QUEUES, queue_key, sent_ms
 
-_MOST_MESSAGES: Final = 1_000
-"""So many of the oldest waiting messages are looked at for the oldest of each queue."""
 _DOCUMENTS_S: Final = 30.0
 """How long the count of documents by state is kept: it looks at each of them."""
 _CHUNK: Final = 1_000
@@ -91,20 +89,13 @@ class LedgerFigures:
         yield consumers
 
     def _oldest(self) -> dict[str, float]:
-        waiting = cast(
-            "list[tuple[str, float]]",
-            self.redis.zrange(f"{self.prefix}:messages", 0, _MOST_MESSAGES - 1, withscores=True),
-        )
         pipe = self.redis.pipeline(transaction=False)
-        for job, _ in waiting:
-            pipe.hmget(f"{self.prefix}:job:{job}", "stage", "class")
+        for queue in QUEUES:
+            pipe.lindex(queue_key(self.prefix, queue), -1)
         now = self._now_s()
-        found = dict.fromkeys(QUEUES, 0.0)
-        for (_, since), (stage, job_class) in zip(waiting, cast("list[list[str]]", pipe.execute()), strict=True):
-            queue = f"{stage}.{job_class}"
-            if queue in found:
-                found[queue] = max(found[queue], now - since / 1_000)
-        return found
+        first = zip(QUEUES, cast("list[str | None]", pipe.execute()), strict=True)
+        since = {queue: None if message is None else sent_ms(message) for queue, message in first}
+        return {queue: 0.0 if sent is None else max(0.0, now - sent / 1_000) for queue, sent in since.items()}
 
     def _ledger(self) -> Iterator[Metric]:
         depths = self.ledger.depths()

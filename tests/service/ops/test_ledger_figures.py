@@ -13,7 +13,7 @@ from workers.ledger.ledger import Ledger, Timing, new_id
 from workers.ledger.records import Lease, LedgerLost
 from workers.metrics.ledger_figures import LedgerFigures
 from workers.pulse import Consumers
-from workers.queues import QUEUES
+from workers.queues import QUEUES, queue_key, sent_ms
 
 from ..saving import wipe
 from ..waiting import until
@@ -79,20 +79,28 @@ def test_an_idle_installation_shows_zeros(figures: LedgerFigures) -> None:
 
 
 def test_queues_show_their_length_age_and_consumers(redis: Redis, ledger: Ledger, figures: LedgerFigures) -> None:
-    """The age is that of the oldest message that nobody has begun."""
+    """The age is that of the message that is taken next; one that Celery sent again has none."""
     save(ledger, "a.md")
     save(ledger, "b.md")
     assert values(figures, "aop_due_documents") == {"": 2}
-    first, _ = ledger.claim()
-    redis.zadd(f"{ledger._prefix}:messages", {first.job: (time.time() - 60) * 1_000})
+    ledger.claim()
+    queue = queue_key(ledger._prefix, "parse.interactive")
+    first = str(redis.rpop(queue))
+    sent = sent_ms(first)
+    assert sent is not None
+    redis.rpush(queue, first.replace(f'"{sent}-', f'"{sent - 60_000}-'))
     Consumers(redis, ledger._prefix).beat("w", ("parse.interactive", "parse.bulk"))
     assert values(figures, "aop_queue_depth") == {**dict.fromkeys(QUEUES, 0), "parse.interactive": 2}
     oldest = values(figures, "aop_queue_oldest_seconds")
     assert 59 < oldest.pop("parse.interactive") < 600
     assert set(oldest.values()) == {0}
     assert values(figures, "aop_consumers")["parse.bulk"] == 1
-    ledger.begin(first.job, "parse", "w")
+    redis.rpop(queue)
     assert values(figures, "aop_queue_oldest_seconds")["parse.interactive"] < 30
+    redis.delete(queue)
+    again = '{"properties": {"delivery_tag": "0b8f7c1e-2e57-4d0c-9e0d-6f1f5c6f3a52"}}'
+    redis.rpush(queue, again)
+    assert values(figures, "aop_queue_oldest_seconds")["parse.interactive"] == 0
 
 
 def test_a_document_that_no_dispatcher_claims_grows_old(ledger: Ledger, redis: Redis, figures: LedgerFigures) -> None:

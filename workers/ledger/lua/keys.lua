@@ -29,13 +29,14 @@
 --                            attempts: of this stage; total_attempts: of all
 --                            token: of the lease's holder ("" none), lease_ms: when it ends, worker: who holds it
 --                            superseded: the sequence of the save that makes this job needless ("" none)
---                            created_ms, claimed_ms, ended_ms; begun:STAGE, took:STAGE in ms; note:STAGE: JSON that the
---                            stage left for the next ones; outcome: JSON; cause: of the last failed attempt
+--                            created_ms, claimed_ms, ended_ms; sent_ms: when the message for the stage was put on its
+--                            queue; begun:STAGE, took:STAGE in ms; note:STAGE: JSON that the stage left for the next
+--                            ones; outcome: JSON; cause: of the last failed attempt
 --                            Expires when it has ended, dead jobs excepted.
 -- P:queue:STAGE.CLASS  list  the broker's: messages, each for a stage of a job. Those that Celery has taken are the
 --                            broker's own keys, P:queue:…
--- P:messages         zset    job id by the time when the message for its stage was put on the queue, ms. A job that is
---                            under way is in exactly one of messages, leases and retries.
+-- P:messages         zset    job id by the time when the message for its stage was put on the queue or last known to
+--                            wait there, ms. A job that is under way is in exactly one of messages, leases and retries.
 -- P:leases           zset    job id by the time when its lease ends, ms
 -- P:retries          zset    job id by the time when it may be tried again, ms
 -- P:dead             zset    job id by the time of its death, ms
@@ -62,7 +63,8 @@
 -- P:bulk-inflight    set     the jobs of class bulk that have not ended
 -- P:rate:KEY         string  the time, ms, when the bucket of KEY will be full again; expires then
 -- Kept by others: P:catalog, the digest of the current catalog, P:catalog-offered, of the one whose plan was offered last,
--- and P:catalog-offered:DIGEST while a dispatcher makes that offer; P:token:ID, copies of tokens; P:consumers, who takes
+-- and P:catalog-offered:DIGEST while a dispatcher makes that offer; P:catalog-asked:HASH, there until the MCP server of
+-- that name's hash is listed again; P:token:ID, copies of tokens; P:consumers, who takes
 -- messages.
 
 local P = KEYS[1]
@@ -179,7 +181,7 @@ end
 -- An ended job waits for readers only, until it expires: it gives back what it took to work on.
 local function keep_ended(job, keep_ms)
   local key, events, copy = job_key(job), events_key(job), events_key(job) .. ':copy'
-  redis.call('HDEL', key, 'note:parse', 'note:resolve', 'note:generate', 'worker', 'lease_ms')
+  redis.call('HDEL', key, 'note:parse', 'note:resolve', 'note:generate', 'worker', 'lease_ms', 'sent_ms')
   -- A stream has room to grow, four times what is in it; a copy has none.
   if redis.call('COPY', events, copy) == 1 then
     redis.call('COPY', copy, events, 'REPLACE')
@@ -253,7 +255,7 @@ local function base64(json)
 end
 
 -- A message as Celery's protocol 2 in kombu's envelope (`workers.broker` says what of it is read): it holds the job's
--- id only. `tag` is the message's own, so that whoever has taken it can acknowledge it.
+-- id only. `tag` is the message's own, so that whoever has taken it can acknowledge it; it begins with the time, ms.
 local function message(job, stage, queue, trace, tag)
   return cjson.encode({
     body = base64('[' .. cjson.encode({job}) .. ',{},{}]'),
@@ -274,7 +276,7 @@ end
 local function enqueue(job, stage, now)
   forget_place(job)
   local key = job_key(job)
-  redis.call('HSET', key, 'stage', stage, 'state', STATE[stage], 'token', '')
+  redis.call('HSET', key, 'stage', stage, 'state', STATE[stage], 'token', '', 'sent_ms', integer(now))
   redis.call('ZADD', P .. ':messages', now, job)
   local class, trace = read(key, 'class', 'trace')
   local queue = stage .. '.' .. class
