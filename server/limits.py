@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 import anyio
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.errors import ApiError, response_of
@@ -44,7 +44,8 @@ def _head_fault(scope: Scope) -> ApiError | None:
 
 async def read_body(request: Request, most: int) -> bytes:
     """All of the body. Raises ApiError: 413 as soon as it is known to be larger than `most` bytes, which may be before
-    its first byte; 408 where it comes too slowly; 415 where it is packed: its size would say nothing."""
+    its first byte; 408 where it comes too slowly; 400 where it is cut off; 415 where it is packed: its size would say
+    nothing."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise ApiError("invalid_input", "encoding", status=415, headers={"connection": "close"})
     declared = request.headers.get("content-length")
@@ -60,6 +61,8 @@ async def read_body(request: Request, most: int) -> bytes:
     except TimeoutError:
         headers = {"connection": "close"}
         raise ApiError("invalid_input", "too-slow", status=408, headers=headers, limit=round(BODY_S)) from None
+    except ClientDisconnect:  # nobody is there to be answered, and it is no bug of ours
+        raise ApiError("invalid_input", "cut-off") from None
     return bytes(data)
 
 

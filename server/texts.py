@@ -28,6 +28,7 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "本文が {limit} 秒以内に届きませんでした。送り直してください。",
         "the body did not arrive within {limit} s; send it again",
     ),
+    "cut-off": ("本文が途中で切れました。送り直してください。", "the body was cut off: send it again"),
     "rate": (
         "リクエストが多すぎます。{seconds} 秒待ってから送り直してください。",
         "too many requests: send it again after {seconds} s",

