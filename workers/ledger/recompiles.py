@@ -133,7 +133,7 @@ class Recompiles:
 
     def feed(self, window: int, most: int = 100) -> list[Message]:
         """Begin the next documents of what runs, the oldest recompile first, at most `most`, while fewer than `window`
-        bulk jobs are under way; one whose job waits or runs comes later. The caller sends the messages.
+        bulk jobs are under way; one whose job waits or runs comes later.
 
         Raises LedgerLost, LedgerCorrupt."""
         messages: list[Message] = []
