@@ -23,7 +23,9 @@ from workers.faults import SYSTEM
 from workers.intake import open_installation
 from workers.ledger.ledger import Ledger
 from workers.logs import get_logger
+from workers.metrics import dispatching
 from workers.pulse import BEAT_S, Consumers, Pulse
+from workers.server_lists import server_lists_of
 from workers.settings import Settings
 
 AT_ONCE: Final = 100
@@ -32,6 +34,7 @@ RECORD_MS: Final = 500
 CALLERS_MS: Final = 1_000
 CATALOG_MS: Final = 2_000
 OFFERS_MS: Final = 5_000
+SERVERS_MS: Final = 1_000
 _PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 5.0
 _HANGS_S: Final = 120.0
@@ -114,9 +117,11 @@ class CatalogWatch:
         except CatalogError as error:
             # The earlier one stays; said once for what the files are now.
             self._stamp = stamp
+            dispatching.catalog_wrong.set(1)
             _log.error("catalog refused: the earlier one stays", cause=str(error))
             return 0
         self._stamp = stamp
+        dispatching.catalog_wrong.set(0)
         _log.info("catalog published", digest=digest)
         return 1
 
@@ -208,7 +213,9 @@ def run_dispatcher(settings: Settings, stop: threading.Event) -> None:
     """Until `stop` is set. Raises StoreError: where it cannot even be opened, another start may help."""
     # A store is used by one thread; so each line has a context of its own.
     quick, slow = open_context(settings), open_context(settings)
-    slow_line = Line([_opening(slow), *slow_duties(slow, sources_of(settings))])
+    lists = server_lists_of(settings, slow.redis)
+    asking = [] if lists is None else [Duty("servers", SERVERS_MS, lists.step)]
+    slow_line = Line([_opening(slow), *slow_duties(slow, sources_of(settings)), *asking])
     pulse = Pulse(Consumers(quick.redis, settings.redis_prefix), settings.probe_folder, "dispatcher")
 
     def beat() -> int:
@@ -225,6 +232,8 @@ def run_dispatcher(settings: Settings, stop: threading.Event) -> None:
     finally:
         stop.set()
         thread.join()
+        if lists is not None:
+            lists.close()
         pulse.end()
         for context in (quick, slow):
             _close(context)

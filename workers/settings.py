@@ -20,6 +20,8 @@ from pipeline.diagnostics.lang import Lang
 from workers.settings_texts import problem
 
 MIN_SECRET_CHARACTERS: Final = 16
+SHORTEST_REFRESH_S: Final = 60
+"""Each time starts a server's process, or connects to it."""
 _CLOSE: Final = 85.0
 """Of 100: one or two letters of a name."""
 _BUCKET: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/|$)")
@@ -68,6 +70,8 @@ class Settings(BaseSettings):
 
     catalog_folder: Path | None = None
     """The folder with the organisation's own catalog: aop-tools.yaml, imported lists, lock. None: what is shipped."""
+    catalog_refresh_s: Annotated[int, Field(ge=0, le=7 * 86_400)] = 0
+    """How often dispatchers list the imported MCP servers of the folder's mcp.json again. 0: never; else 60 or more."""
 
     # ------------------------------------------------------------------------------------------ saving and jobs
     quiet_ms: Milliseconds = 2_000
@@ -149,6 +153,13 @@ class Settings(BaseSettings):
             raise ValueError("redis-scheme")
         if not _names_redis(url):
             raise ValueError("redis-url")
+        return value
+
+    @field_validator("catalog_refresh_s")
+    @classmethod
+    def _seldom_enough(cls, value: int) -> int:
+        if 0 < value < SHORTEST_REFRESH_S:
+            raise ValueError("refresh-often")
         return value
 
     @field_validator("store")

@@ -29,6 +29,10 @@ _TEXTS: Final[dict[str, tuple[str, str]]] = {
         "write `file:FOLDER` or `s3://BUCKET/PREFIX`",
     ),
     "url": ("http:// か https:// で始まる URL を書いてください。", "write a URL that begins with http:// or https://"),
+    "refresh-often": (
+        "0（問い合わせない）か、60 以上の秒数を書いてください。",
+        "write 0 (never), or at least 60 seconds",
+    ),
     "wait-below-quiet": (
         "AOP_QUIET_MS より短くはできません。",
         "it may not be shorter than AOP_QUIET_MS",

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import boto3
 
-from workers.local.servers import HOST, LocalServer, ServerNotStarted, die_with_parent, free_ports
+from workers.children import die_with_parent
+from workers.local.servers import HOST, LocalServer, ServerNotStarted, free_ports
 
 REGION: Final = "us-east-1"
 """What clients sign for: any would do."""

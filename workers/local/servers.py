@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Final, Self
 
+from workers.children import kill_group
+
 HOST: Final = "127.0.0.1"
-_PR_SET_PDEATHSIG: Final = 1
 
 
 class ServerNotStarted(Exception):
@@ -44,13 +43,6 @@ def is_free(port: int) -> bool:
     return True
 
 
-def die_with_parent() -> None:
-    """Called in a child before its program begins: the system asks it to end when the thread that started it does.
-    On Linux; elsewhere nothing."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 def stop_group(process: subprocess.Popen[bytes], patience_s: float = 10.0) -> None:
     """Ask the process and all its children to end, and make them."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
@@ -62,12 +54,6 @@ def stop_group(process: subprocess.Popen[bytes], patience_s: float = 10.0) -> No
         except ProcessLookupError:
             pass
         return
-
-
-def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """As a crash would."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait(timeout=10)
 
 
 class LocalServer(ABC):

