@@ -4,6 +4,7 @@ none for longer or with more memory than it may have. One that goes over is kill
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -35,6 +36,8 @@ class Computing:
     """To be used in one event loop, which ends the children with itself."""
 
     def __init__(self, service: Service) -> None:
+        # A child imports nothing from the folder in which the server was started, as Python would have it do.
+        os.environ["PYTHONSAFEPATH"] = "1"
         self._service = service
         self.bounds = Bounds(service.settings.max_document_bytes, SECONDS, MEGABYTES)
         self._all = anyio.Semaphore(AT_ONCE)

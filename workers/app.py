@@ -63,6 +63,8 @@ def _broker(settings: Settings) -> dict[str, Any]:
         "broker_connection_retry": True,
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
+        # Nor does it end where Redis answers with an error: it is full, cannot write its file, or became a replica.
+        "broker_channel_error_retry": True,
         "broker_connection_timeout": CONNECT_TIMEOUT_S,
         # Two are enough for a process that only sends again what a lost child had.
         "broker_pool_limit": 2,

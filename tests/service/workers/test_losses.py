@@ -133,6 +133,28 @@ def test_a_broker_that_restarts_and_one_that_is_away(install: Install, tmp_path:
         found.stop()
 
 
+def test_a_redis_that_is_full_is_waited_for(install: Install, tmp_path: Path) -> None:
+    """A worker takes a message and cannot have Redis keep it as taken: it does not end, and goes on when there is
+    memory again."""
+    with Valkey(tmp_path / "valkey") as valkey:
+        found = install(AOP_REDIS_URL=valkey.url).start()
+        found.outcome(found.save("a.md", MULTI))
+        with found.frozen("parse"):
+            accepted = [found.save(f"full-{number}.md", MULTI) for number in range(5)]
+            for save in accepted:
+                found.until(lambda job=save.job: found.job(job).state == "parsing")
+            found.redis.config_set("maxmemory", 1)
+        found.until(lambda: "OutOfMemoryError" in found.log("parse"))
+        time.sleep(2)  # longer than a lease and than a message that counts as lost
+        assert all(found.is_running(name) for name in (*STAGES, "dispatcher"))
+        found.redis.config_set("maxmemory", 0)
+        for save in accepted:
+            assert found.outcome(save).status == "succeeded"
+        assert all(found.is_running(name) for name in (*STAGES, "dispatcher"))
+        assert_nothing_left(found)
+        found.stop()
+
+
 def test_a_ledger_that_is_lost_is_waited_for(install: Install) -> None:
     """Redis was wiped: nobody makes an empty ledger, nothing is begun, and all go on once it is rebuilt."""
     found = install().start()
