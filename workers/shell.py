@@ -9,7 +9,7 @@ expired. Nothing is raised, but what ends the process.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -20,7 +20,7 @@ from workers.context import Context
 from workers.faults import PAUSES, WAITED_FOR, cause_of, kind_of
 from workers.fetching.faults import FetchError
 from workers.heartbeat import Heart
-from workers.ledger.records import Job, Lease, LedgerCorrupt, Stage
+from workers.ledger.records import Begun, Job, Lease, LedgerCorrupt, Stage
 from workers.logs import bound, get_logger
 from workers.metrics import metrics
 from workers.publishing import Ending
@@ -74,22 +74,32 @@ class Shell:
         """Returns what came of it, for the metrics and tests: a refusal, `unanswered`, or an outcome of
         `aop_stage_seconds`. Raises only what ends the process, SystemExit and such."""
         with bound(job=job, stage=stage):
-            try:
-                begun = self.context.ledger.begin(job, stage, self.worker)
-            except (*WAITED_FOR, LedgerCorrupt, SoftTimeLimitExceeded) as error:
-                # Nothing was begun, or what was begun has a lease that ends: the message is sent again.
-                _log.warning("ledger does not answer", cause=str(error))
-                return "unanswered"
-            if not isinstance(begun, Lease):
-                metrics.messages_refused.labels(begun).inc()
-                _log.debug("message refused", reason=begun)
-                return begun
-            with bound(document=begun.job.document), _span_of(begun) as traced:
-                outcome = self._run(begun)
-                traced.set("aop.outcome", outcome)
-                if outcome in _FAILURES:
-                    traced.fail(outcome)
-                return outcome
+            return self._begin(lambda: self.context.ledger.begin(job, stage, self.worker)) or "none"
+
+    def take(self, stage: Stage, queues: Sequence[str]) -> str | None:
+        """Run what the next message on those queues is for, past Celery; as `run`, and None: there is none."""
+        with bound(stage=stage):
+            return self._begin(lambda: self.context.ledger.take(stage, self.worker, queues))
+
+    def _begin(self, ask: Callable[[], Begun | None]) -> str | None:
+        try:
+            begun = ask()
+        except (*WAITED_FOR, LedgerCorrupt, SoftTimeLimitExceeded) as error:
+            # Nothing was begun, or what was begun has a lease that ends: the message is sent again.
+            _log.warning("ledger does not answer", cause=str(error))
+            return "unanswered"
+        if begun is None:
+            return None
+        if not isinstance(begun, Lease):
+            metrics.messages_refused.labels(begun).inc()
+            _log.debug("message refused", reason=begun)
+            return begun
+        with bound(job=begun.job.id, document=begun.job.document), _span_of(begun) as traced:
+            outcome = self._run(begun)
+            traced.set("aop.outcome", outcome)
+            if outcome in _FAILURES:
+                traced.fail(outcome)
+            return outcome
 
     def _run(self, lease: Lease) -> str:
         started = time.perf_counter()

@@ -1,7 +1,7 @@
 """Spans for OpenTelemetry, from the HTTP entrance through all stages of a job: with the extra `tracing`, and where
 `AOP_OTLP_ENDPOINT` says where to. Without it nothing is imported, and nothing costs anything.
 
-What is handed from process to process is a W3C traceparent: it stands in the save, in the job and in its messages. A
+What is handed from process to process is a W3C traceparent: it stands in the save and in the job. A
 process that is not traced hands on the one that it was given.
 """
 

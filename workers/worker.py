@@ -140,9 +140,9 @@ def run_worker(settings: Settings, stage: Stage, taken: Taken, group: str) -> in
     celery_worker.safe_say = _unsaid
     app = make_app(settings)
     busy = Busy()
-    register(app, settings, busy, f"worker-{stage}")
-    load_code()
     queues = queues_of(stage, taken)
+    register(app, settings, busy, f"worker-{stage}", queues)
+    load_code()
     pulse = Pulse(
         Consumers(open_redis(settings), settings.redis_prefix), settings.probe_folder, f"worker-{stage}", queues
     )

@@ -587,6 +587,60 @@ def test_a_stage_that_is_done_may_say_what_the_project_is_to_know(ledger: Ledger
     assert newest.rows == {"a": Row(2, "新", ())}
 
 
+def test_a_worker_takes_the_next_message_by_itself(ledger: Ledger) -> None:
+    """The oldest of the first queue that has one; taken in the step in which its stage begins."""
+    jobs = [save(ledger, document) for document in "abc"]
+    ledger.claim()
+    queues = ("parse.bulk", "parse.interactive")
+    taken = [ledger.take("parse", "worker", queues) for _ in jobs]
+    assert [lease.job.id for lease in taken if isinstance(lease, Lease)] == jobs
+    assert ledger.take("parse", "worker", queues) is None
+    first = taken[0]
+    assert isinstance(first, Lease)
+    assert ledger.advance(first, "resolve", "{}") is not None
+    assert ledger.take("parse", "worker", queues) is None
+    other = ledger.take("resolve", "worker", ("resolve.interactive",))
+    assert isinstance(other, Lease)
+    assert (other.job.id, other.job.notes) == (first.job.id, {"parse": "{}"})
+
+
+def test_what_is_taken_is_refused_as_what_celery_brings(ledger: Ledger) -> None:
+    """A message that came late or twice runs nothing, and is gone."""
+    job = save(ledger)
+    ledger.claim()
+    begun(ledger, job, "parse")
+    assert ledger.take("parse", "other", ("parse.interactive",)) == "leased"
+    assert ledger.take("parse", "other", ("parse.interactive",)) is None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "",
+        "nonsense",
+        "null",
+        "[" * 5_000,
+        '{"headers":[]}',
+        '{"headers":{"task":"aop.parse","retries":0,"root_id":7}}',
+        '{"headers":{"task":"aop.parse","retries":0,"root_id":"../x"}}',
+        '{"headers":{"task":"aop.verify","retries":0,"root_id":"00"}}',
+        '{"headers":{"task":"aop.parse","retries":1,"root_id":"00"}}',
+        '{"headers":{"task":"aop.parse","retries":0,"root_id":"00","eta":"2030-01-01T00:00:00+00:00"}}',
+        '{"headers":{"task":"aop.parse","retries":0,"root_id":"00"}}' + " " * 5_000,
+    ],
+)
+def test_what_is_no_message_of_the_ledger_is_left_to_celery(ledger: Ledger, redis: Redis, raw: str) -> None:
+    """It stays where it is, and what is behind it waits its turn."""
+    save(ledger)
+    ledger.claim()
+    key = f"{ledger._prefix}:queue:parse.interactive"
+    redis.rpush(key, raw)
+    assert ledger.take("parse", "worker", ("parse.interactive",)) is None
+    assert redis.lindex(key, -1) == raw
+    redis.rpop(key)
+    assert isinstance(ledger.take("parse", "worker", ("parse.interactive",)), Lease)
+
+
 def test_a_stage_begins_with_the_catalog_of_that_moment(ledger: Ledger, redis: Redis) -> None:
     """As Redis says it; "" where it does not."""
     job = save(ledger)

@@ -202,11 +202,16 @@ class Ledger(LedgerReader):
         token = secrets.token_hex(16)
         timing = self.timing
         numbers = (timing.lease, timing.most_attempts, timing.keep_job)
-        answer, *found = self.transition("begin", (job, stage, token, worker), numbers)
-        if answer != "run":
-            return cast("Refusal", answer)
-        catalog, *fields = found
-        return Lease(job_of(job, dict(zip(fields[::2], fields[1::2], strict=True))), stage, token, catalog)
+        return _begun(self.transition("begin", (job, stage, token, worker), numbers), stage, token)
+
+    def take(self, stage: Stage, worker: str, queues: Sequence[str]) -> Begun | None:
+        """Begin what the next message on one of the queues is for, which is taken from it; the first one that has a
+        message counts. None: there is none, or one that Celery must look at. Raises LedgerCorrupt."""
+        token = secrets.token_hex(16)
+        timing = self.timing
+        numbers = (str(timing.lease), str(timing.most_attempts), str(timing.keep_job))
+        answer = self.transition("take", (stage, token, worker, *numbers, *queues))
+        return None if answer[0] == "none" else _begun(answer, stage, token)
 
     def heartbeat(self, lease: Lease) -> Beat:
         answer = self.transition("heartbeat", (lease.job.id, lease.token), (self.timing.lease,))
@@ -304,6 +309,13 @@ class Ledger(LedgerReader):
 
     def _run_number(self, name: str, texts: Sequence[str], numbers: Sequence[int] = ()) -> int:
         return cast("int", self._answer(name, texts, numbers))
+
+
+def _begun(answer: Sequence[str], stage: Stage, token: str) -> Begun:
+    if answer[0] != "run":
+        return cast("Refusal", answer[0])
+    _, job, catalog, *fields = answer
+    return Lease(job_of(job, dict(zip(fields[::2], fields[1::2], strict=True))), stage, token, catalog)
 
 
 def new_id() -> str:

@@ -255,15 +255,15 @@ local function base64(json)
 end
 
 -- A message as Celery's protocol 2 in kombu's envelope (`workers.broker` says what of it is read): it holds the job's
--- id only. `tag` is the message's own, so that whoever has taken it can acknowledge it; it begins with the time, ms.
-local function message(job, stage, queue, trace, tag)
+-- id only, and once more where `taken_job` finds it. `tag` is the message's own, so that whoever has taken it can
+-- acknowledge it; it begins with the time, ms.
+local function message(job, stage, queue, tag)
   return cjson.encode({
     body = base64('[' .. cjson.encode({job}) .. ',{},{}]'),
     ['content-type'] = 'application/json',
     ['content-encoding'] = 'utf-8',
     headers = {
-      lang = 'py', task = 'aop.' .. stage, id = tag, root_id = tag, parent_id = cjson.null, retries = 0,
-      traceparent = trace ~= '' and trace or nil,
+      lang = 'py', task = 'aop.' .. stage, id = tag, root_id = job, parent_id = cjson.null, retries = 0,
     },
     properties = {
       correlation_id = tag, delivery_tag = tag, delivery_mode = 2, priority = 0, body_encoding = 'base64',
@@ -272,16 +272,53 @@ local function message(job, stage, queue, trace, tag)
   })
 end
 
+-- The job of a message as `message` makes it, nil for any other one: what Celery has put off is not yet due, and what
+-- is none at all is for Celery's own checks.
+local function taken_job(raw, stage)
+  if not raw or #raw > 4096 then return nil end
+  local read_whole, envelope = pcall(cjson.decode, raw)
+  local headers = read_whole and type(envelope) == 'table' and envelope.headers
+  if type(headers) ~= 'table' or headers.task ~= 'aop.' .. stage or headers.retries ~= 0 then return nil end
+  if headers.eta ~= nil and headers.eta ~= cjson.null then return nil end
+  return type(headers.root_id) == 'string' and string.match(headers.root_id, '^%x+$') or nil
+end
+
+-- May a worker run that stage of the job now? See begin.lua.
+local function begin_stage(job, stage, token, worker, lease, most, keep_job)
+  local now = now_ms()
+  local key = job_key(job)
+  local document, state, at, held, lease_ms, superseded, attempts =
+    read(key, 'document', 'state', 'stage', 'token', 'lease_ms', 'superseded', 'attempts')
+  if document == '' then return {'gone'} end
+  if ENDED[state] then return {'ended'} end
+  if state == 'queued' or at ~= stage then return {'elsewhere'} end
+  if held ~= '' and tonumber(lease_ms) > now then return {'leased'} end
+  if superseded ~= '' then
+    finish(job, 'superseded', superseded, keep_job, now)
+    return {'superseded'}
+  end
+  if tonumber(attempts) >= most then
+    finish(job, 'dead', stage, keep_job, now)
+    return {'dead'}
+  end
+  forget_place(job)
+  redis.call('HINCRBY', key, 'attempts', 1)
+  redis.call('HINCRBY', key, 'total_attempts', 1)
+  redis.call('HSET', key, 'token', token, 'worker', worker, 'lease_ms', integer(now + lease), 'begun:' .. stage, integer(now))
+  redis.call('ZADD', P .. ':leases', now + lease, job)
+  emit(job, document, 'begun', stage)
+  return {'run', job, text(redis.call('GET', P .. ':catalog')), unpack(redis.call('HGETALL', key))}
+end
+
 -- The stage is to run: in the same step its message is on the queue.
 local function enqueue(job, stage, now)
   forget_place(job)
   local key = job_key(job)
   redis.call('HSET', key, 'stage', stage, 'state', STATE[stage], 'token', '', 'sent_ms', integer(now))
   redis.call('ZADD', P .. ':messages', now, job)
-  local class, trace = read(key, 'class', 'trace')
-  local queue = stage .. '.' .. class
+  local queue = stage .. '.' .. read(key, 'class')
   local tag = integer(now) .. '-' .. integer(redis.call('HINCRBY', P .. ':totals', 'messages', 1))
-  redis.call('LPUSH', P .. ':queue:' .. queue, message(job, stage, queue, trace, tag))
+  redis.call('LPUSH', P .. ':queue:' .. queue, message(job, stage, queue, tag))
 end
 
 -- The project's row of a document, as JSON [sequence, name, [calls]]. Whether its name or calls changed: not where a
