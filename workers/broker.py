@@ -39,6 +39,9 @@ class Refused(NamedTuple):
     problem: str
 
 
+_UNDECODABLE: Final = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""Of decoding a message: kombu takes JSON with marks for dates and numbers, which fail each in its way."""
+
 _log = get_logger(__name__)
 
 
@@ -191,6 +194,15 @@ class ForgivingQoS(QoS):
             self._quick_ack(delivery_tag)
             raise
 
+    def restore_by_tag(self, tag: str, client: Redis | None = None, leftmost: bool = False) -> None:
+        """What was kept as taken and is no message goes: it would hold up those behind it, each time anew. Raises
+        RedisError, OSError."""
+        try:
+            super().restore_by_tag(tag, client, leftmost)  # type: ignore[no-untyped-call]  # kombu's
+        except (*_UNDECODABLE, LookupError) as error:
+            self._remove_from_indices(tag).execute()  # type: ignore[no-untyped-call]  # kombu's
+            refuse("malformed", "", f"{type(error).__name__}: not a message")
+
 
 class _CheckedChannel:
     """Mixed into kombu's: what cannot even be decoded is dropped; and one client serves all messages, where kombu makes
@@ -209,8 +221,7 @@ class _CheckedChannel:
     def _brpop_read(self, **options: object) -> object:
         try:
             return super()._brpop_read(**options)  # type: ignore[misc]  # of the class that this is mixed into
-        except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-            # Of decoding it: kombu's decoder takes JSON with marks for dates and numbers, which fail each in its way.
+        except _UNDECODABLE as error:
             refuse("malformed", "", f"{type(error).__name__}: not a message")
             return True
 

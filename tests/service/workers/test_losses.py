@@ -141,8 +141,7 @@ def test_a_redis_that_is_full_is_waited_for(install: Install, tmp_path: Path) ->
         found.outcome(found.save("a.md", MULTI))
         with found.frozen("parse"):
             accepted = [found.save(f"full-{number}.md", MULTI) for number in range(5)]
-            for save in accepted:
-                found.until(lambda job=save.job: found.job(job).state == "parsing")
+            found.until(lambda: all(found.job(save.job).state == "parsing" for save in accepted))
             found.redis.config_set("maxmemory", 1)
         found.until(lambda: "OutOfMemoryError" in found.log("parse"))
         time.sleep(2)  # longer than a lease and than a message that counts as lost
