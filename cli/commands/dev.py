@@ -20,6 +20,7 @@ from urllib.request import urlopen
 
 from watchfiles import watch
 
+from catalog.own import SERVERS
 from cli import streams
 from cli.dev_catalog import CatalogNews
 from cli.dev_report import Reporter
@@ -66,12 +67,14 @@ _SCOPES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Dev:
-    """`folder`: of the documents. `state`: where Redis, the store, logs and the first token are kept between runs."""
+    """`folder`: of the documents. `state`: where Redis, the store, logs and the first token are kept between runs.
+    `refresh_s`: how often the folder's imported MCP servers are listed again; None: as AOP_CATALOG_REFRESH_S says."""
 
     folder: Path
     state: Path
     port: int | None
     s3: bool
+    refresh_s: int | None
     lang: Lang
 
 
@@ -112,6 +115,7 @@ def run(options: Dev) -> int:
             raise Trouble("dev.not-ready", path=str(options.state / "logs"))
         _write_shell_file(options.state / _SHELL, environment, _url(settings), token)
         _say_where(options, settings, token)
+        _say_unasked(settings, options.lang)
 
         reporter = Reporter(ledger, archive, options.lang)
         source = FolderSource(
@@ -183,6 +187,8 @@ def _servers(options: Dev, resources: ExitStack) -> tuple[dict[str, str], list[V
             "AOP_S3_SECRET_KEY": weed.secret_key,
             "AOP_S3_PATH_STYLE": "true",
         }
+    if options.refresh_s is not None:
+        environment["AOP_CATALOG_REFRESH_S"] = str(options.refresh_s)
     # What the user has set is kept, except for what leads to what this command itself provides.
     kept = {name for name in _OF_THE_USER if name in os.environ}
     return {name: value for name, value in environment.items() if name not in kept}, servers
@@ -267,6 +273,15 @@ def _say_where(options: Dev, settings: Settings, token: str) -> None:
             metrics=f"http://{settings.exporter_host}:{settings.exporter_port}/metrics",
         )
     )
+
+
+def _say_unasked(settings: Settings, lang: Lang) -> None:
+    """That imported servers could be asked again. Not done unasked: else looking at a folder that somebody else made
+    would run the commands of its mcp.json."""
+    sources = sources_of(settings)
+    folder = sources.folder
+    if folder and not settings.catalog_refresh_s and sources.own().imported and (folder / SERVERS).exists():
+        streams.note(say("dev.refresh", lang, servers=SERVERS))
 
 
 def _known(ledger: Ledger, archive: Archive) -> dict[str, str]:
