@@ -16,6 +16,9 @@ LOCK_FILE: Final = "aop.lock"
 IMPORTED: Final = "aop-tools"
 """The folder of what `aop catalog import` stored: one file a server."""
 
+SERVERS: Final = "mcp.json"
+"""Where a service finds the servers whose lists are in IMPORTED; a command is told with `--mcp-config`."""
+
 
 class Own(NamedTuple):
     """The files above the shipped catalog, from below: see `catalog.layers`."""

@@ -19,6 +19,7 @@ from cli.trouble import Trouble
 
 CLASSES: Final = ("both", "interactive", "bulk")
 STAGES: Final = ("parse", "resolve", "generate", "verify")
+SHORTEST_REFRESH_S: Final = 60
 
 
 def add_service(app: typer.Typer, shared: Shared) -> None:
@@ -39,6 +40,9 @@ def add_service(app: typer.Typer, shared: Shared) -> None:
 def _dev(shared: Shared) -> Callable[..., int]:
     place: str = typer.Argument(".", metavar="FOLDER", help=shared.text("dev-folder"), show_default=True)
     port: int | None = typer.Option(None, "--port", metavar="N", min=1, max=65_535, help=shared.text("dev-port"))
+    refresh: int | None = typer.Option(
+        None, "--refresh", metavar="SECONDS", min=SHORTEST_REFRESH_S, max=86_400, help=shared.text("dev-refresh")
+    )
 
     def command(
         *,
@@ -46,12 +50,13 @@ def _dev(shared: Shared) -> Callable[..., int]:
         state: str | None = shared.option("--state", "FOLDER", "dev-state", ".aop/dev"),
         port: int | None = port,
         s3: bool = shared.flag("--s3", "dev-s3"),
+        refresh: int | None = refresh,
         lang: str | None = shared.language,
     ) -> int:
         with extra("local"):
             from cli.commands.dev import Dev, run
 
-        return run(Dev(Path(folder), Path(state or ".aop/dev"), port, s3, read_lang(lang)))
+        return run(Dev(Path(folder), Path(state or ".aop/dev"), port, s3, refresh, read_lang(lang)))
 
     return command
 

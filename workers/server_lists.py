@@ -24,7 +24,7 @@ from redis import Redis
 from catalog.errors import CatalogError
 from catalog.fold import fold
 from catalog.imported import file_name
-from catalog.own import IMPORTED
+from catalog.own import IMPORTED, SERVERS
 from catalog.reading import read_bounded
 from catalog.source import compile_servers
 from pipeline.diagnostics.visible import visible
@@ -34,7 +34,6 @@ from workers.logs import get_logger
 from workers.metrics import dispatching
 from workers.settings import Settings
 
-SERVERS: Final = "mcp.json"
 LISTING_S: Final = 30
 """For all that one server says."""
 CHILD_S: Final = 50.0

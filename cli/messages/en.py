@@ -61,6 +61,7 @@ TEXTS: Final[dict[str, str]] = {
     "help.dev-port": "The server's port; the one of last time, or a free one, by default.",
     "help.dev-state": "Where Redis, the store, logs and the token are kept.",
     "help.dev-s3": "Keep artifacts in an S3 server of this machine instead of files.",
+    "help.dev-refresh": "List the folder's imported MCP servers again so often (its mcp.json says which commands run).",
     "help.server": "HTTP: webhooks, REST, MCP.",
     "help.worker": "One stage's worker.",
     "help.worker-stage": "The stage.",
@@ -174,6 +175,7 @@ TEXTS: Final[dict[str, str]] = {
     "dev.ended": "{name} ended with status {status} and is started again; see its log.",
     "dev.catalog": "the catalog is refused, the earlier one stays: {detail}",
     "dev.stale": "the catalog has changed; stale documents: {count}. aop recompile --stale compiles them again.",
+    "dev.refresh": "imported MCP servers are not asked again: --refresh 60 does it, by the commands in {servers}.",
     "dev.not-saved": "not saved yet, trying again: {detail}",
     "dev.where": "aop is ready. Ctrl-C ends it.\n  HTTP     {url}\n  MCP      {url}/mcp\n  token    {token}\n"
     "  folder   {folder}\n  metrics  {metrics}\n  logs     {logs}\n"

@@ -61,6 +61,7 @@ TEXTS: Final[dict[str, str]] = {
     "help.dev-port": "サーバーのポート。なければ前回と同じか、空いているもの。",
     "help.dev-state": "Redis、保管庫、ログ、トークンを置く場所。",
     "help.dev-s3": "成果物をファイルではなく、この機械の S3 サーバーに置く。",
+    "help.dev-refresh": "取り込んだ MCP サーバーに、この秒数ごとに一覧を聞き直す（mcp.json のコマンドが動く）。",
     "help.server": "HTTP: Webhook、REST、MCP。",
     "help.worker": "一つの段のワーカー。",
     "help.worker-stage": "段。",
@@ -174,6 +175,7 @@ TEXTS: Final[dict[str, str]] = {
     "dev.ended": "{name} が状態 {status} で終わったので、起動し直します。ログを見てください。",
     "dev.catalog": "カタログが読めないので、前のものを使い続けます: {detail}",
     "dev.stale": "カタログが変わり、{count} 件の文書が古くなりました。aop recompile --stale でコンパイルし直せます。",
+    "dev.refresh": "取り込んだ MCP サーバーには聞き直しません。--refresh 60 で聞き直します（{servers} のコマンドで）。",
     "dev.not-saved": "まだ保存できていません。もう一度試します: {detail}",
     "dev.where": "準備ができました。Ctrl-C で止まります。\n  HTTP      {url}\n  MCP       {url}/mcp\n"
     "  トークン  {token}\n  フォルダー {folder}\n  数値      {metrics}\n  ログ      {logs}\n"

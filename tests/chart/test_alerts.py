@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from tests.chart.rendering import CHART, ROOT, rendered
 from workers.connections import open_ledger, open_redis
 from workers.local.valkey import Valkey
-from workers.metrics import metrics
+from workers.metrics import dispatching, metrics
 from workers.metrics.ledger_figures import LedgerFigures
 from workers.settings import Settings
 
@@ -101,10 +101,10 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
 
 
 def _counted() -> Iterator[tuple[str, set[str]]]:
-    """What `workers.metrics.metrics` shows once each of them has counted something."""
+    """What `workers.metrics.metrics` and `dispatching` show once each of them has counted something."""
     registry = CollectorRegistry()
-    for metric in vars(metrics).values():
-        if isinstance(metric, Counter | Histogram):
+    for metric in (*vars(metrics).values(), *vars(dispatching).values()):
+        if isinstance(metric, Counter | Gauge | Histogram):
             _count_one(metric)
             registry.register(metric)
     for family in registry.collect():
@@ -112,7 +112,7 @@ def _counted() -> Iterator[tuple[str, set[str]]]:
             yield sample.name, set(sample.labels)
 
 
-def _count_one(metric: Counter | Histogram) -> None:
+def _count_one(metric: Counter | Gauge | Histogram) -> None:
     for labels in range(1, 4):
         try:
             metric.labels(*["test"] * labels)

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 from cli.commands.config import _text, rows
-from workers.metrics import metrics
+from workers.metrics import dispatching, metrics
 from workers.settings import Settings
 
 from .snippets import ROOT
@@ -76,8 +76,8 @@ def test_every_figure_is_named(page: Path) -> None:
     """Those that processes count and those of the exporter."""
     counted = {
         f"{value._name}_total" if isinstance(value, Counter) else value._name
-        for value in vars(metrics).values()
-        if isinstance(value, Counter | Histogram)
+        for value in (*vars(metrics).values(), *vars(dispatching).values())
+        if isinstance(value, Counter | Gauge | Histogram)
     }
     source = (ROOT / "workers" / "metrics" / "ledger_figures.py").read_text(encoding="utf-8")
     for kind, name in re.findall(r'(Counter|Gauge)MetricFamily\(\s*"(\w+)"', source):

@@ -1,5 +1,5 @@
-"""Given `aop dev` and an MCP server whose list changes, when the list is imported again, then the documents that it
-makes stale are marked, and a plan is offered.
+"""Given `aop dev` and an MCP server whose list changes, when the list is imported again, by hand or by the dispatcher
+itself, then the documents that it makes stale are marked, and a plan is offered.
 
 The real command, a real server over stdio; nobody restarts anything.
 """
@@ -24,18 +24,23 @@ from tests.catalog_live.test_drift import DOCUMENT, TOOLS
 from ..waiting import until
 from .test_dev import Running, processes_of
 
-DETAILS = {"name": "merge_customers", "description": "統合する。", "inputSchema": {"type": "object", "properties": {}}}
+DETAILS: dict[str, object] = {
+    "name": "merge_customers",
+    "description": "統合する。",
+    "inputSchema": {"type": "object", "properties": {}},
+}
 CHANGED = 1
 
 
 class Folder:
     """The documents' folder, in which the catalog lies, too; and the file from which the server lists."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, servers: Path | None = None) -> None:
+        """`servers`: the folder of mcp.json."""
         self.docs = folder / "docs"
         self.docs.mkdir()
         self._tools = folder / "tools.json"
-        self._servers = folder / "mcp.json"
+        self._servers = (servers or folder) / "mcp.json"
         self._servers.write_text(json.dumps({"mcpServers": {"crm": own_server("listing.py", str(self._tools))}}))
 
     def serve(self, *tools: dict[str, object]) -> None:
@@ -86,6 +91,27 @@ def test_a_servers_list_that_changes(place: Path) -> None:
         ran = client.post("/v1/recompiles", json={"plan_token": offer["plan_token"]})
         assert ran.status_code == 202
         until(lambda: not document(client)["stale"], told=dev.logs)
+    assert dev.interrupt() == 0
+
+
+def test_a_list_that_changes_is_seen_without_a_command(place: Path) -> None:
+    """Where it was asked for (`--refresh`), nobody imports anything: what the server lists from now on is in the
+    catalog, the document is stale, and its plan is offered."""
+    folder = Folder(place, place / "docs")
+    folder.serve(*TOOLS)
+    folder.aop("catalog", "import")
+    (folder.docs / "crm.md").write_text(DOCUMENT, encoding="utf-8")
+    dev = Running(place)
+    with dev.ready() as client:
+        until(lambda: document(client)["state"] == "succeeded", told=dev.logs)
+        dev.saying(r"^imported MCP servers are not asked again: (--refresh 60) does it")
+    assert dev.interrupt() == 0
+    dev = Running(place, "--refresh", "60")
+    with dev.ready() as client:
+        folder.serve(*TOOLS, DETAILS)
+        until(lambda: document(client)["stale"], within_s=240, told=dev.logs)
+        offer = until(lambda: client.get("/v1/recompiles").json()["offer"], told=dev.logs)
+        assert [found["document_id"] for found in offer["documents"]] == ["crm.md"]
     assert dev.interrupt() == 0
 
 

@@ -20,13 +20,13 @@ from prometheus_client import REGISTRY
 from redis import Redis
 from structlog.testing import capture_logs
 
-from catalog.own import IMPORTED
+from catalog.own import IMPORTED, SERVERS
+from cli import service_app
 from tests.catalog_live.live import own_server
 from tests.catalog_live.test_drift import TOOLS
 from workers.connections import open_redis
 from workers.server_lists import (
     CHILD_S,
-    SERVERS,
     ServerLists,
     asked_key,
     command_of,
@@ -283,6 +283,11 @@ def test_the_command_is_ours_and_knows_no_secret_of_ours(folder: Folder, lists: 
     assert b"merge_customers" in folder.imported("crm").read_bytes()
     given = {"PATH": "/bin", "CRM_TOKEN": "t", "AOP_LANG": "ja", "AOP_REDIS_URL": "r", "aop_s3_secret_key": "s"}
     assert environment_of(given) == {"PATH": "/bin", "CRM_TOKEN": "t", "AOP_LANG": "ja"}
+
+
+def test_the_option_of_aop_dev_has_the_same_least_interval() -> None:
+    """The command line knows it without loading the settings."""
+    assert service_app.SHORTEST_REFRESH_S == SHORTEST_REFRESH_S
 
 
 def test_nothing_is_asked_unless_it_was_said(redis: Redis, tmp_path: Path) -> None:
