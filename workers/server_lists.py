@@ -108,9 +108,12 @@ class ServerLists:
             self._tell(IMPORTED, "the folder cannot be written")
             return []
         self._tell(IMPORTED, None)
+        path = self.folder / SERVERS
+        if not path.exists():
+            self._tell(SERVERS, "the catalog folder has no such file")
+            return []
         try:
-            path = self.folder / SERVERS
-            names = [entry.name for entry in compile_servers(path, read_bounded(path))] if path.exists() else []
+            names = [entry.name for entry in compile_servers(path, read_bounded(path))]
         except CatalogError as error:
             dispatching.server_lists.labels("failed").inc()
             self._tell(SERVERS, str(error))

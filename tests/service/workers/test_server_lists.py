@@ -193,6 +193,17 @@ def test_a_wrong_mcp_json_is_told_of_once(folder: Folder, lists: ServerLists) ->
     assert folder.imported("crm").read_bytes() == before
 
 
+def test_a_missing_mcp_json_is_told_of_once(folder: Folder, lists: ServerLists) -> None:
+    """Whoever asked for it learns why nothing happens."""
+    (folder.path / SERVERS).unlink()
+    assert isinstance(lists.clock, Clock)
+    with capture_logs() as lines:
+        for _ in range(3):
+            lists.step()
+            lists.clock.ahead += lists.every_s
+    assert [(line["log_level"], line["subject"]) for line in lines] == [("warning", SERVERS)]
+
+
 def test_a_server_that_hangs_delays_nobody(folder: Folder, lists: ServerLists) -> None:
     """No step waits for it; when its time is over it is killed with all that it started."""
     folder.configure("crm", own_server("hostile.py", "hang"))
