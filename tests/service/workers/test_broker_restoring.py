@@ -1,4 +1,4 @@
-"""Given messages that a worker had taken when it died, when another looks for them, then they are on their queues again."""
+"""Given messages that a worker took before it died, when another looks for them, then their queues have them again."""
 
 from __future__ import annotations
 
