@@ -90,11 +90,13 @@ class Archive:
     def put_outcome(self, outcome: Outcome) -> bool:
         """Whether it counts. False: the save has an outcome already that this one does not replace.
 
-        Published first, then this: what was published and has no outcome yet is published again without harm.
+        Published first, then this: what was published and has no outcome yet is published again without harm. So a
+        power cut may take back the outcome of what succeeded: what is published says the same.
         Raises ArchiveContended.
         """
+        lasting = outcome.status not in ("succeeded", "retired")
         name, data = _outcome_name(outcome.document, outcome.sequence), outcome.to_bytes()
-        if outcome.round == 0 and self.store.set_pointer(name, data, None):
+        if outcome.round == 0 and self.store.set_pointer(name, data, None, lasting=lasting):
             return True  # the usual case: nobody has told of this save before
         for _ in range(_ATTEMPTS):
             found = self.store.get_pointer(name)

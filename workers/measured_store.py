@@ -53,8 +53,8 @@ class MeasuredStore:
     def get_pointer(self, name: str) -> bytes | None:
         return self._timed("get_pointer", lambda: self._store.get_pointer(name))
 
-    def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
-        return self._timed("set_pointer", lambda: self._store.set_pointer(name, value, expected))
+    def set_pointer(self, name: str, value: bytes, expected: bytes | None, *, lasting: bool = True) -> bool:
+        return self._timed("set_pointer", lambda: self._store.set_pointer(name, value, expected, lasting=lasting))
 
     def delete_pointer(self, name: str, expected: bytes) -> bool:
         return self._timed("delete_pointer", lambda: self._store.delete_pointer(name, expected))

@@ -269,14 +269,14 @@ class FileStore:
                 self._database.is_replaced()
         return {name: found[key] for key, name in asked.items() if key in found}
 
-    def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
+    def set_pointer(self, name: str, value: bytes, expected: bytes | None, *, lasting: bool = True) -> bool:
         self._check_size(value)
-        return self._move(check_key(name).encode(), value, expected)
+        return self._move(check_key(name).encode(), value, expected, lasting)
 
     def delete_pointer(self, name: str, expected: bytes) -> bool:
         return self._move(check_key(name).encode(), None, expected)
 
-    def _move(self, name: bytes, value: bytes | None, expected: bytes | None) -> bool:
+    def _move(self, name: bytes, value: bytes | None, expected: bytes | None, lasting: bool = True) -> bool:
         def move(connection: sqlite3.Connection) -> bool:
             found, damaged = tables.pointers(connection, [name])
             if damaged:
@@ -287,7 +287,7 @@ class FileStore:
             return True
 
         with self._entered():
-            return self._commit(move, synced=True)
+            return self._commit(move, synced=lasting)
 
     def _damaged_pointer(self) -> None:
         """To a cache it counts as absent, and can be set again."""

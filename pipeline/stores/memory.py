@@ -81,7 +81,7 @@ class MemoryStore(NothingToClose):
     def get_pointer(self, name: str) -> bytes | None:
         return self._pointers.get(check_key(name))
 
-    def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
+    def set_pointer(self, name: str, value: bytes, expected: bytes | None, *, lasting: bool = True) -> bool:
         with self._lock:
             if self._pointers.get(check_key(name)) != expected:
                 return False

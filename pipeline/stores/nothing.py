@@ -39,7 +39,7 @@ class NoStore(NothingToClose):
     def get_pointer(self, name: str) -> bytes | None:
         return None
 
-    def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
+    def set_pointer(self, name: str, value: bytes, expected: bytes | None, *, lasting: bool = True) -> bool:
         return expected is None
 
     def delete_pointer(self, name: str, expected: bytes) -> bool:

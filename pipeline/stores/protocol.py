@@ -151,11 +151,14 @@ class Store(Protocol):
 
     def get_pointer(self, name: str) -> bytes | None: ...
 
-    def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
+    def set_pointer(self, name: str, value: bytes, expected: bytes | None, *, lasting: bool = True) -> bool:
         """Move the pointer if it still is `expected` (None: absent). False if it was not.
 
         Takes effect for everybody at once, and never before what this instance wrote earlier. Over a network an answer
-        may be lost and the move asked for again: then False is also said of a move that was made. Who minds looks."""
+        may be lost and the move asked for again: then False is also said of a move that was made. Who minds looks.
+
+        A store that outlives a power cut has it for good when this returns; not `lasting`: when the next move that is
+        has returned, of whichever instance. For what can be made again from what was kept before it."""
         ...
 
     def delete_pointer(self, name: str, expected: bytes) -> bool:

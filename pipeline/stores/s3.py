@@ -197,7 +197,7 @@ class S3Store(NothingToClose):
         found = self._pointer(check_key(name))
         return None if found is None or found.data == _TOMBSTONE else found.data
 
-    def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
+    def set_pointer(self, name: str, value: bytes, expected: bytes | None, *, lasting: bool = True) -> bool:
         return self._move(check_key(name), value, expected)
 
     def delete_pointer(self, name: str, expected: bytes) -> bool:

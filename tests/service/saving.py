@@ -36,8 +36,8 @@ class MortalStore(MemoryStore):
     def put_blob(self, data: bytes) -> str:
         return self._mortal(lambda: super(MortalStore, self).put_blob(data))
 
-    def set_pointer(self, name: str, value: bytes, expected: bytes | None) -> bool:
-        return self._mortal(lambda: super(MortalStore, self).set_pointer(name, value, expected))
+    def set_pointer(self, name: str, value: bytes, expected: bytes | None, *, lasting: bool = True) -> bool:
+        return self._mortal(lambda: super(MortalStore, self).set_pointer(name, value, expected, lasting=lasting))
 
     def _mortal(self, write: Callable[[], T]) -> T:
         if self.left == 0:
