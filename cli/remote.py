@@ -37,6 +37,17 @@ class Refused(OutputFault):
         self.details = details
 
 
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        # Read once more by whoever connects, and the name as the resolver wants it: each refuses other things.
+        httpx2.URL(url)
+        (parts.hostname or "").encode("idna")
+    except (ValueError, httpx2.InvalidURL):
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query and not parts.fragment
+
+
 class Remote:
     """`url`: with or without a path; `token` None: from `AOP_TOKEN`. `answer_s`: how long an answer may take.
 
@@ -51,8 +62,7 @@ class Remote:
         patience_s: float = PATIENCE_S,
         answer_s: float = 30.0,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        if not _is_address(url):
             raise Trouble("push.url", url=url)
         secret = os.environ.get(TOKEN_VARIABLE, "") if token is None else token
         if not secret.isascii() or not secret.isprintable() or not secret.strip():

@@ -72,7 +72,8 @@ class Audit:
             before=None if before is None else dict(before),
             after=None if after is None else dict(after),
         )
-        data = json.dumps(entry.model_dump(), ensure_ascii=False, separators=(",", ":")).encode()
+        # A folder's name need not be UTF-8: what is not is told as `?`.
+        data = json.dumps(entry.model_dump(), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         # The name sorts by time; its random part keeps two entries of the same millisecond apart.
         while not self._store.set_pointer(f"{PREFIX}{entry.at_ms:013d}-{secrets.token_hex(8)}", data, None):
             continue

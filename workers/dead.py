@@ -5,11 +5,15 @@ The ledger decides; the store keeps a copy that outlives Redis, and gives it up 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from workers.archive import Archive
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import Job, Message
+
+_ID: Final = re.compile(r"[0-9a-f]{27}")
 
 
 def dead_jobs(ledger: Ledger, most: int) -> Iterator[Job]:
@@ -21,8 +25,8 @@ def dead_jobs(ledger: Ledger, most: int) -> Iterator[Job]:
 
 
 def dead_job(ledger: Ledger, identity: str) -> Job | None:
-    """None: it is not among the dead. Raises what `dead_jobs` does."""
-    job = ledger.job(identity)
+    """None: it is not among the dead. `identity`: as somebody typed it. Raises what `dead_jobs` does."""
+    job = ledger.job(identity) if _ID.fullmatch(identity) else None
     return job if job is not None and job.state == "dead" else None
 
 

@@ -17,6 +17,7 @@ from pipeline.stores.protocol import Store
 from tests.service.celery_messages import take_all
 from tests.service.saving import record, settle, wipe
 from workers.archive import Archive
+from workers.audit import COMMAND_LINE, Audit
 from workers.connections import open_ledger, open_store
 from workers.identifiers import document_hash
 from workers.intake import Intake, open_installation
@@ -103,8 +104,9 @@ def test_a_dead_job_is_tried_again_or_given_up(
     for run in (admin_dead.run_drop, admin_dead.run_replay):
         with pytest.raises(Trouble, match="dead-unknown"):
             run(jobs[:1], "ja")
-    with pytest.raises(Trouble, match="dead-unknown"):
-        admin_dead.run_show("nobody", "ja", as_json=False)
+    for nobody in ("nobody", "0" * 27, "\udcff\n", "../x"):
+        with pytest.raises(Trouble, match="dead-unknown"):
+            admin_dead.run_show(nobody, "ja", as_json=False)
     assert admin_dead.run_replay([], "ja") == OK
     assert set(ledger.dead()) == set(jobs[2:])
     assert admin_dead.run_replay([], "ja", every=True) == OK
@@ -123,6 +125,14 @@ def test_a_dead_job_is_tried_again_or_given_up(
     for lang in LANGS:
         admin_audit.run(lang, as_json=False)
     assert capsys.readouterr().out.count("out of memory") == 8
+
+
+def test_the_audit_log_takes_names_that_are_no_text(installation: tuple[Ledger, Archive]) -> None:
+    """A folder's name may be any bytes."""
+    _, archive = installation
+    audit = Audit(archive.store)
+    audit.record(COMMAND_LINE, "store.gc", "file:\udcff/a")
+    assert next(audit.entries()).target == "file:?/a"
 
 
 def test_replayed_jobs_are_sent_at_once(

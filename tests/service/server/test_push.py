@@ -123,8 +123,17 @@ def test_refusals(running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         push(file=file, to=running.url, token="x")
     with pytest.raises(Trouble, match=r"push\.id"):
         push(file=file, to=running.url, identity="a/../b", token="x")
-    with pytest.raises(Trouble, match=r"push\.url"):
-        push(file=file, to="ftp://x", identity="a", token="x")
+    for address in (
+        "ftp://x",
+        "http://[::1",
+        "http://h:x",
+        "http://[v1.x]/",
+        "http://a\nb",
+        "http://\udcff",
+        f"http://{'a' * 64}.b",
+    ):
+        with pytest.raises(Trouble, match=r"push\.url"):
+            push(file=file, to=address, identity="a", token="x")
     with pytest.raises(OutputFault, match="documents:compile"):
         push(file=file, to=running.url, identity="a", token=running.token("documents:read"), lang="en")
     with (
