@@ -108,7 +108,8 @@ def run(options: Dev) -> int:
         resources.callback(supervisor.stop)
         resources.callback(lambda: streams.note(say("dev.stopping", options.lang)))
         for name, arguments in _processes():
-            supervisor.add(name, [sys.executable, "-m", "cli", *arguments])
+            # -P: nothing is imported from the folder in which we were started, where the user may have a `json.py`.
+            supervisor.add(name, [sys.executable, "-P", "-m", "cli", *arguments])
         if not _wait_until_ready(settings, stop):
             if stop.is_set():
                 return OK

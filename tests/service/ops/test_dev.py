@@ -55,11 +55,13 @@ class Running:
         self.folder = folder
         self.docs = folder / "docs"
         self.docs.mkdir(exist_ok=True)
+        # Whatever a folder holds is not taken for a module of Python's own.
+        (folder / "json.py").write_text("raise SystemExit('the code of a folder ran')\n")
         self._said = folder / f"said-{len(list(folder.glob('said-*')))}.txt"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("AOP_")}
         with self._said.open("wb") as said:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "cli", "dev", "docs", *options],
+                [sys.executable, "-P", "-m", "cli", "dev", "docs", *options],
                 cwd=folder,
                 env={**environment, "AOP_LANG": "en", "AOP_QUIET_MS": "0", "PYTHONPATH": str(Path.cwd())},
                 stdin=subprocess.DEVNULL,
