@@ -137,7 +137,8 @@ def _time_of(eta: str) -> str | None:
     wait = when - datetime.now(UTC)
     if wait > MAX_WAIT:
         raise ValueError(f"it asks to be put off until {eta}")
-    return when.isoformat() if wait > timedelta() else None
+    # In UTC: Celery does not read every offset that Python writes.
+    return when.astimezone(UTC).isoformat() if wait > timedelta() else None
 
 
 def _made(headers: _Headers, job: str, eta: str | None, tag: str, queue: str) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from copy import deepcopy
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -206,15 +206,20 @@ def test_celery_sees_nothing_but_what_was_checked(place: str, value: object) -> 
 
 def test_a_message_is_made_of_what_was_checked() -> None:
     """Its task, its job, its tag, how often it was sent, and until when it waits."""
-    eta = (datetime.now(UTC) + timedelta(minutes=1)).isoformat()
+    when = datetime.now(UTC) + timedelta(minutes=1)
     given = raw([JOB, "more"], {"job": "x"})
-    given["headers"] |= {"eta": eta, "retries": 2}
+    given["headers"] |= {"eta": when.astimezone(timezone(timedelta(seconds=1))).isoformat(), "retries": 2}
     found = checked(given, "parse.interactive")
     assert isinstance(found, dict)
     headers, properties = found["headers"], found["properties"]
     assert isinstance(headers, dict)
     assert isinstance(properties, dict)
-    assert (headers["task"], headers["id"], headers["retries"], headers["eta"]) == ("aop.parse", "x", 2, eta)
+    assert (headers["task"], headers["id"], headers["retries"], headers["eta"]) == (
+        "aop.parse",
+        "x",
+        2,
+        when.isoformat(),
+    )
     assert properties["delivery_tag"] == "t"
     assert json.loads(base64.b64decode(str(found["body"]))) == [[JOB], {}, {}]
     assert fault_of(found, "parse.interactive") is None
