@@ -12,13 +12,22 @@ from redis.exceptions import RedisError
 
 from workers.queues import QUEUES, queue_key
 
-_PAUSE_S: Final = 0.01
-_DROP: Final = "return redis.call('LPOP', KEYS[1]) and 1 or 0"
+_PAUSE_S: Final = 0.001
+_DROP: Final = """
+for _, key in ipairs(KEYS) do
+  if redis.call('LPOP', key) then return 1 end
+end
+return 0
+"""
 _DOUBLE: Final = """
-local found = redis.call('LINDEX', KEYS[1], 0)
-if not found then return 0 end
-redis.call('LPUSH', KEYS[1], found)
-return 1
+for _, key in ipairs(KEYS) do
+  local found = redis.call('LINDEX', key, 0)
+  if found then
+    redis.call('LPUSH', key, found)
+    return 1
+  end
+end
+return 0
 """
 
 
@@ -54,13 +63,11 @@ class QueueFaults:
 
     def _one(self, what: str) -> bool:
         script = _DROP if what == "dropped" else _DOUBLE
-        names = list(QUEUES)
-        self._random.shuffle(names)
+        keys = [queue_key(self._prefix, name) for name in QUEUES]
+        self._random.shuffle(keys)
         try:
-            for name in names:
-                if self._redis.eval(script, 1, queue_key(self._prefix, name)):
-                    self.done[what] += 1
-                    return True
+            found = bool(self._redis.eval(script, len(keys), *keys))
         except RedisError:
             return False
-        return False
+        self.done[what] += found
+        return found

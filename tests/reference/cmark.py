@@ -92,7 +92,10 @@ def _inlines(node: ElementTree.Element) -> Inlines:
         if tag == "text" and inlines and inlines[-1][0] == "text":
             text = inlines.pop()[1] + text
         inlines.append((tag, text))
-    stripped = ((tag, text.strip(" ")) for tag, text in inlines)
+    # cmark keeps the indentation of a lazy line, which is seen inside raw HTML only. CommonMark's rule of laziness says
+    # that it reads as the same line behind the markers does: without.
+    unindented = ((tag, re.sub(r"\n +", "\n", text) if tag == "html_inline" else text) for tag, text in inlines)
+    stripped = ((tag, text.strip(" ")) for tag, text in unindented)
     return tuple((tag, text) for tag, text in stripped if text or tag != "text")
 
 

@@ -27,6 +27,7 @@ def departs(text: str) -> bool:
 @example("- a\n\n  ```sql\n\n\n  b\n", "\r\n")
 @example("   123456789) > a\n    # x\n", "\n")
 @example("[a]: b\n    c\n", "\n")
+@example(">   - \tb\n>     <!A\n>     > q\n>        ==\n", "\n")
 def test_a_document_has_the_reference_blocks(text: str, line_end: str) -> None:
     """Fences (text, info, line), headings (level, text) and the nesting are cmark's, whatever ends the lines."""
     assume(not departs(text))
