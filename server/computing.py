@@ -47,7 +47,7 @@ class Computing:
     async def run(self, who: str, work: Work[T]) -> T:
         """What `work` returns or raises; it and its answer can be pickled. `who`: one at a time of each, so that nobody
         takes all places. Raises ApiError: 422 where it takes too much time or memory, 503 where it does not get its
-        turn, and what asking for the project raises."""
+        turn or a process, and what asking for the project raises."""
         async with self._turn(who):
             try:
                 with anyio.fail_after(self.bounds.seconds):
@@ -57,6 +57,9 @@ class Computing:
             except (anyio.BrokenWorkerProcess, MemoryError) as error:
                 _logger.warning("a child ended", cause=repr(error.__cause__ or error))
                 raise self._too_dear("memory", "too-dear-memory", self.bounds.megabytes) from None
+            except OSError as error:
+                _logger.error("no child can be started", cause=repr(error))
+                raise unavailable("timeout") from None
 
     async def _run(self, work: Work[T]) -> T:
         project: bytes | None = None

