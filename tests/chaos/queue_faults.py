@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from typing import Final
+from typing import Final, cast
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -13,22 +13,7 @@ from redis.exceptions import RedisError
 from workers.queues import QUEUES, queue_key
 
 _PAUSE_S: Final = 0.001
-_DROP: Final = """
-for _, key in ipairs(KEYS) do
-  if redis.call('LPOP', key) then return 1 end
-end
-return 0
-"""
-_DOUBLE: Final = """
-for _, key in ipairs(KEYS) do
-  local found = redis.call('LINDEX', key, 0)
-  if found then
-    redis.call('LPUSH', key, found)
-    return 1
-  end
-end
-return 0
-"""
+_WAIT_S: Final = 1
 
 
 class QueueFaults:
@@ -58,16 +43,18 @@ class QueueFaults:
         pause = self._pause_s
         while not self._end.wait(pause) and not self.is_done():
             left = [what for what, count in self._wanted.items() if self.done[what] < count]
-            # What found nothing in the lists is tried again at once: they are empty nearly all the time.
             pause = self._pause_s if self._one(self._random.choice(left)) else _PAUSE_S
 
     def _one(self, what: str) -> bool:
-        script = _DROP if what == "dropped" else _DOUBLE
+        """Takes a message as a worker does, in its turn: the lists are empty nearly all the time."""
         keys = [queue_key(self._prefix, name) for name in QUEUES]
         self._random.shuffle(keys)
         try:
-            found = bool(self._redis.eval(script, len(keys), *keys))
+            found = cast("tuple[str, str] | None", self._redis.brpop(keys, timeout=_WAIT_S))
+            if found is not None and what == "doubled":
+                key, message = found
+                self._redis.lpush(key, message, message)
         except RedisError:
             return False
-        self.done[what] += found
-        return found
+        self.done[what] += found is not None
+        return found is not None
