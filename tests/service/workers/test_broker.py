@@ -175,6 +175,19 @@ def test_what_was_kept_as_taken_and_is_no_message_goes(kept: bytes, service_sett
         assert redis.exists(f"{prefix}unacked", f"{prefix}unacked_index") == 0
 
 
+@pytest.mark.parametrize("how", ["ack", "reject", "requeue"])
+def test_what_is_acknowledged_on_a_connection_that_was_left(how: str, service_settings: Settings) -> None:
+    """A task went on while the worker connected anew. Its message comes once more, and then runs nothing; the worker
+    must not end for it."""
+    app = make_app(service_settings)
+    send(app, Message(new_id(), "parse", "interactive"))
+    with app.connection() as connection:
+        found = connection.default_channel.basic_get("parse.interactive", no_ack=False)
+        assert found is not None
+        connection.default_channel.close()
+        found.ack() if how == "ack" else found.reject(requeue=how == "requeue")
+
+
 def test_another_versions_arguments_pass() -> None:
     """Two versions run side by side during an upgrade: further arguments and headers are ignored."""
     found = raw([JOB, "more", 1], {"option": True}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None})
