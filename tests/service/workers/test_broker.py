@@ -184,7 +184,10 @@ def test_what_is_acknowledged_on_a_connection_that_was_left(how: str, service_se
     with app.connection() as connection:
         found = connection.default_channel.basic_get("parse.interactive", no_ack=False)
         assert found is not None
-        connection.default_channel.close()
+        # What is left of a channel that was closed while Redis was away.
+        channel = connection.default_channel
+        channel.close()
+        channel._disconnect_pools()
         found.ack() if how == "ack" else found.reject(requeue=how == "requeue")
 
 
