@@ -26,8 +26,9 @@ LEAST_CORES: Final = 0.1
 
 RATE: Final = 0.2
 """By what share a rate may differ."""
-BUSY_RATE: Final = 0.35
-"""That of a few seconds, in which queues begin to fill."""
+BUSY_RATE: Final = 0.5
+"""That of a few seconds, in which queues begin to fill, and in which a sender and four workers wait for a file store's
+one writer, each for its disk: which is not simulated, and which no size is made of."""
 LATENCY: Final = 0.35
 """A median; a clock of milliseconds measured its parts."""
 TAIL: Final = 0.5
