@@ -54,7 +54,7 @@ class Computing:
                     return await self._run(work)
             except TimeoutError:
                 raise self._too_dear("time", "too-dear-time", round(self.bounds.seconds)) from None
-            except (anyio.BrokenWorkerProcess, MemoryError) as error:
+            except (anyio.BrokenWorkerProcess, ProcessLookupError, ConnectionError, MemoryError) as error:
                 _logger.warning("a child ended", cause=repr(error.__cause__ or error))
                 raise self._too_dear("memory", "too-dear-memory", self.bounds.megabytes) from None
             except OSError as error:

@@ -107,10 +107,10 @@ def test_a_revision_that_was_outrun_is_stored_again(ledger: Ledger, archive: Arc
     store, overtaking = archive.store, iter([True])
     set_pointer = store.set_pointer
 
-    def overtaken(name: str, value: bytes, expected: bytes | None) -> bool:
+    def overtaken(name: str, value: bytes, expected: bytes | None, *, lasting: bool = True) -> bool:
         if next(overtaking, False):
             put(ledger, archive, "old", revision="3", rank="3")
-        return set_pointer(name, value, expected)
+        return set_pointer(name, value, expected, lasting=lasting)
 
     store.set_pointer = overtaken  # type: ignore[method-assign]  # another process comes in between
     accepted = put(ledger, archive, "new", revision="5", rank="5", key="k")
