@@ -9,7 +9,7 @@ import hashlib
 import json
 import posixpath
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -177,6 +177,36 @@ class Project:
 
     def _name(self, path: str) -> str:
         return self._at[path].name if path in self._at else stem(path)
+
+
+class LateProject:
+    """A ProjectView that is loaded when it is first asked: a document without calls asks nothing of it."""
+
+    def __init__(self, load: Callable[[], Project]) -> None:
+        """Asking raises what `load` does."""
+        self._load = load
+
+    @cached_property
+    def _project(self) -> Project:
+        return self._load()
+
+    @property
+    def documents(self) -> tuple[ProjectDocument, ...]:
+        """Sorted by path."""
+        return self._project.documents
+
+    @property
+    def digest(self) -> str:
+        return self._project.digest
+
+    def find(self, target: str, caller: str) -> tuple[ProjectDocument, ...]:
+        return self._project.find(target, caller)
+
+    def suggest(self, target: str) -> tuple[str, ...]:
+        return self._project.suggest(target)
+
+    def cycle(self, target: ProjectDocument, caller: str) -> tuple[str, ...]:
+        return self._project.cycle(target, caller)
 
 
 def _index(entries: Iterable[tuple[str, ProjectDocument]]) -> dict[str, list[ProjectDocument]]:

@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Final, Protocol, TypeVar, cast
 
 from catalog.snapshot import Catalog
@@ -22,7 +22,7 @@ from pipeline.diagnostics.bind import bind
 from pipeline.diagnostics.json import diagnostic_dict
 from pipeline.diagnostics.lang import Lang
 from pipeline.generators.registry import default_registry
-from pipeline.project import Project, ProjectDocument
+from pipeline.project import LateProject, Project, ProjectDocument
 from pipeline.result import result
 from pipeline.review.compare import compare
 from pipeline.review.to_json import comparison_dict
@@ -69,7 +69,7 @@ def begin(work: Work[T], project: bytes | None, bounds: Bounds) -> T:
     Where memory is not enough the process ends at once: nothing can be done with what is left of it."""
     _bound(bounds)
     try:
-        return work(project=LateProject(project), max_bytes=bounds.max_bytes)
+        return work(project=LateProject(partial(_unpickled, project)), max_bytes=bounds.max_bytes)
     except MemoryError:
         os._exit(1)
     finally:
@@ -91,30 +91,10 @@ def _bound(bounds: Bounds) -> None:
     signal.alarm(math.ceil(bounds.seconds) + 5)
 
 
-class LateProject:
-    """A ProjectView that is asked for only where it is needed."""
-
-    def __init__(self, pickled: bytes | None) -> None:
-        self._pickled = pickled
-
-    @cached_property
-    def _project(self) -> Project:
-        if self._pickled is None:
-            raise ProjectNeeded
-        return Project(cast("tuple[ProjectDocument, ...]", pickle.loads(self._pickled)))  # noqa: S301 - the parent's own
-
-    @property
-    def digest(self) -> str:
-        return self._project.digest
-
-    def find(self, target: str, caller: str) -> tuple[ProjectDocument, ...]:
-        return self._project.find(target, caller)
-
-    def suggest(self, target: str) -> tuple[str, ...]:
-        return self._project.suggest(target)
-
-    def cycle(self, target: ProjectDocument, caller: str) -> tuple[str, ...]:
-        return self._project.cycle(target, caller)
+def _unpickled(project: bytes | None) -> Project:
+    if project is None:
+        raise ProjectNeeded
+    return Project(cast("tuple[ProjectDocument, ...]", pickle.loads(project)))  # noqa: S301 - the parent's own
 
 
 # ----------------------------------------------------------------------------------------------------------- works

@@ -6,26 +6,25 @@ A document without calls asks nothing of it, so it is read only when it is asked
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
-from pipeline.project import Project, ProjectDocument
+from pipeline.project import LateProject, Project, ProjectDocument
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import Project as Rows
 
 
-class LedgerProject:
-    """A ProjectView: what the index said when it was first asked. Immutable from then on, so answers fit together.
+class LedgerProject(LateProject):
+    """What the index said when it was first asked. Immutable from then on, so answers fit together.
 
     Asking may raise RedisError, LedgerLost, LedgerCorrupt.
     """
 
     def __init__(self, ledger: Ledger, rows: Rows | None = None) -> None:
         """`rows`: where they have been read."""
+        super().__init__(self._read)
         self._ledger = ledger
         self._rows = rows
 
-    @cached_property
-    def _project(self) -> Project:
+    def _read(self) -> Project:
         rows = self._rows or self._ledger.project()
         if rows is None:
             raise AssertionError("no version was given, so none can be the same")
@@ -36,24 +35,6 @@ class LedgerProject:
     def version(self) -> str | None:
         """Of the rows that were read; None: nobody has asked yet."""
         return None if self._rows is None else self._rows.version
-
-    @property
-    def documents(self) -> tuple[ProjectDocument, ...]:
-        """Sorted by id."""
-        return self._project.documents
-
-    @property
-    def digest(self) -> str:
-        return self._project.digest
-
-    def find(self, target: str, caller: str) -> tuple[ProjectDocument, ...]:
-        return self._project.find(target, caller)
-
-    def suggest(self, target: str) -> tuple[str, ...]:
-        return self._project.suggest(target)
-
-    def cycle(self, target: ProjectDocument, caller: str) -> tuple[str, ...]:
-        return self._project.cycle(target, caller)
 
 
 @dataclass(slots=True)
