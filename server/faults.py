@@ -178,11 +178,6 @@ def _plain(key: str, value: tuple[str, ...]) -> JsonValue:
 # ---------------------------------------------------------------------------------------------------------- models
 
 
-def exactly_one(*names: str) -> PydanticCustomError:
-    """To be raised by a model of which one field says what is meant."""
-    return PydanticCustomError("exactly_one", "send exactly one of the fields", {"fields": names})
-
-
 def at_least_one(*names: str) -> PydanticCustomError:
     return PydanticCustomError("at_least_one", "send at least one of the fields", {"fields": names})
 

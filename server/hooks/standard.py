@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from server.errors import ApiError
-from server.faults import exactly_one
 from server.hooks.signatures import require_secrets, signed_by_standard
 from server.limits import address_of, read_body, take
 from server.reading import Closed, Open, Revision, read_document_id, read_json, read_model
 from server.saving import Wanted, accept, accepted_response, numbered, once, trace_of
 from server.service import Service
+from workers.choices import exactly_one
 from workers.records import S3Reference
 from workers.settings import Settings
 
@@ -55,7 +55,7 @@ class SavedData(Closed):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.content is None) == (self.place is None):
-            raise exactly_one("content", "object")
+            raise exactly_one(("content", "object"))
         return self
 
 

@@ -23,7 +23,6 @@ from server.auth import authorized
 from server.describing import Json
 from server.endpoints import Endpoint, endpoint
 from server.errors import ApiError, unavailable
-from server.faults import exactly_one
 from server.limits import read_body
 from server.reading import Closed, few_unknown, read_json, read_model, read_query
 from server.service import Backend, Service
@@ -31,6 +30,7 @@ from workers.audit import Audit
 from workers.bulk.plan import Plan, Planner
 from workers.bulk.run import Begun, Bulk, PlanUnknown
 from workers.bulk.scope import Scope
+from workers.choices import exactly_one
 from workers.ledger.recompiles import Recompile, Recompiles
 from workers.project import LedgerProject
 from workers.tokens import Token
@@ -55,7 +55,7 @@ class Order(Closed):
     @model_validator(mode="after")
     def _either(self) -> Order:
         if (self.scope is None) is (self.plan_token is None):
-            raise exactly_one("scope", "plan_token")
+            raise exactly_one(("scope", "plan_token"))
         return self
 
 

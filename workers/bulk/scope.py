@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
+
+from workers.choices import exactly_one
 
 MAX_IDS = 10_000
 
@@ -29,9 +30,7 @@ class Scope(BaseModel):
     def _one(self) -> Scope:
         given = [name for name in type(self).model_fields if getattr(self, name) is not None]
         if len(given) != 1:
-            # In the form that the server says in the language of who asks (`server.faults.exactly_one`).
-            fields = tuple(type(self).model_fields)
-            raise PydanticCustomError("exactly_one", "send exactly one of the fields", {"fields": fields})
+            raise exactly_one(type(self).model_fields)
         return self
 
     @cached_property
