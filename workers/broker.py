@@ -13,6 +13,7 @@ import binascii
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated, Final, Literal, NamedTuple, cast
 
 from kombu.transport.redis import Channel, QoS, SentinelChannel, SentinelTransport, Transport
@@ -181,28 +182,22 @@ class ForgivingQoS(QoS):
 
     def ack(self, delivery_tag: str) -> None:
         """Raises RedisError, OSError."""
-        if self._is_left():
-            return
-        try:
-            super().ack(delivery_tag)  # type: ignore[no-untyped-call]  # kombu's
-        except (RedisError, OSError):
-            self._quick_ack(delivery_tag)
-            raise
+        self._settle(delivery_tag, partial(super().ack, delivery_tag))
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
         """Raises RedisError, OSError."""
-        if self._is_left():
+        self._settle(delivery_tag, partial(super().reject, delivery_tag, requeue))
+
+    def _settle(self, delivery_tag: str, settle: Callable[[], object]) -> None:
+        if self.channel is None or self.channel.closed or self.channel.connection is None:
+            # The connection was given up and another one is in use: a task that began before has its message from this
+            # one, and kombu would end the worker for it.
             return
         try:
-            super().reject(delivery_tag, requeue)  # type: ignore[no-untyped-call]  # kombu's
+            settle()
         except (RedisError, OSError):
             self._quick_ack(delivery_tag)
             raise
-
-    def _is_left(self) -> bool:
-        """Whether the connection was given up and another one is in use: a task that began before has its message from
-        this one, and kombu would end the worker for it."""
-        return self.channel is None or self.channel.closed or self.channel.connection is None
 
     def restore_by_tag(self, tag: str, client: Redis | None = None, leftmost: bool = False) -> None:
         """What was kept as taken and is no message goes: it would hold up those behind it, each time anew. Raises

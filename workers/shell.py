@@ -74,14 +74,14 @@ class Shell:
         """Returns what came of it, for the metrics and tests: a refusal, `unanswered`, or an outcome of
         `aop_stage_seconds`. Raises only what ends the process, SystemExit and such."""
         with bound(job=job, stage=stage):
-            return self._begin(lambda: self.context.ledger.begin(job, stage, self.worker)) or "none"
+            return self._begin(lambda: self.context.ledger.begin(job, stage, self.worker))
 
-    def take(self, stage: Stage, queues: Sequence[str]) -> str | None:
-        """Run what the next message on those queues is for, past Celery; as `run`, and None: there is none."""
+    def take(self, stage: Stage, queues: Sequence[str]) -> str:
+        """Run what the next message on those queues is for, past Celery; as `run`, and `none`: there is none."""
         with bound(stage=stage):
             return self._begin(lambda: self.context.ledger.take(stage, self.worker, queues))
 
-    def _begin(self, ask: Callable[[], Begun | None]) -> str | None:
+    def _begin(self, ask: Callable[[], Begun | None]) -> str:
         try:
             begun = ask()
         except (*WAITED_FOR, LedgerCorrupt, SoftTimeLimitExceeded) as error:
@@ -89,7 +89,7 @@ class Shell:
             _log.warning("ledger does not answer", cause=str(error))
             return "unanswered"
         if begun is None:
-            return None
+            return "none"
         if not isinstance(begun, Lease):
             metrics.messages_refused.labels(begun).inc()
             _log.debug("message refused", reason=begun)

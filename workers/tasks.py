@@ -55,7 +55,7 @@ class Child:
                 while self.queues and not shell.context.spoiled and time.monotonic() < end:
                     # In turn, as Celery takes them: neither class waits for the other.
                     self.queues = (*self.queues[1:], self.queues[0])
-                    if shell.take(stage, self.queues) in (None, "unanswered"):
+                    if shell.take(stage, self.queues) in ("none", "unanswered"):
                         break
                 if shell.context.spoiled:
                     self.close()
