@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, cast
 
+from bench.ledger_memory import DIGEST, NOTE
 from bench.sizing.costs import Index, RedisBytes
 from bench.sizing.processes import processor_ms
 from workers.ledger.ledger import Ledger, Timing, new_id
@@ -23,10 +24,8 @@ FULL_STREAM: Final = 1_800
 INDEXED: Final = 100_000
 _LONG_MS: Final = 86_400_000
 _SHORT_MS: Final = 1
-_DIGEST: Final = "0" * 64
-_NOTE: Final = f'{{"handed":"{_DIGEST}","catalog":"{_DIGEST}","text":"{_DIGEST}"}}'
 _DETAIL: Final = (
-    f'{{"status":"succeeded","text":"{_DIGEST}","catalog":"{_DIGEST}","output":"{_DIGEST}","errors":0,"warnings":3}}'
+    f'{{"status":"succeeded","text":"{DIGEST}","catalog":"{DIGEST}","output":"{DIGEST}","errors":0,"warnings":3}}'
 )
 
 
@@ -82,7 +81,7 @@ class _Mill:
         while claimed := self.ledger.claim(500):
             for message in claimed:
                 for stage, following in pairwise(STAGES):
-                    self.ledger.advance(self._begin(message.job, stage), following, _NOTE)
+                    self.ledger.advance(self._begin(message.job, stage), following, NOTE)
                 self.ledger.complete(self._begin(message.job, STAGES[-1]), "succeeded", _DETAIL)
         # Messages that nobody takes here.
         self._redis.delete(*(queue_key("sizing", queue) for queue in QUEUES))
