@@ -8,7 +8,7 @@ from typing import TypeVar
 from redis import Redis
 
 from pipeline.stores.memory import MemoryStore
-from workers import publishing
+from workers import clock, publishing
 from workers.archive import Archive
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import Job, Lease, Message
@@ -111,8 +111,13 @@ def record(ledger: Ledger, archive: Archive) -> None:
 
 
 def empty_queues(ledger: Ledger) -> None:
-    """What was on them has been taken, or is lost."""
-    ledger._client.delete(*(queue_key(ledger._prefix, queue) for queue in QUEUES))
+    """What was on them has been taken, or is lost. What is sent from now on is sent in a later millisecond: by those
+    the ledger tells what has left its queue, and else a history would depend on how fast it runs."""
+    client = ledger._client
+    client.delete(*(queue_key(ledger._prefix, queue) for queue in QUEUES))
+    moment = clock.shared_now_ms(client)
+    while clock.shared_now_ms(client) == moment:
+        pass
 
 
 def settle(ledger: Ledger, archive: Archive) -> None:
