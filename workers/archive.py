@@ -124,6 +124,15 @@ class Archive:
     def outcome(self, document: str, sequence: int) -> Outcome | None:
         return self._get(_outcome_name(document, sequence), Outcome)
 
+    def ending(self, document: str, sequence: int) -> tuple[Published | None, Outcome | None]:
+        """What is published of the document, and the outcome of one of its saves; read together."""
+        published, outcome = _published_name(document), _outcome_name(document, sequence)
+        found = self.store.get_pointers([published, outcome])
+        return (
+            Published.from_bytes(found[published], published) if published in found else None,
+            Outcome.from_bytes(found[outcome], outcome) if outcome in found else None,
+        )
+
     def saves(self, sequences: Mapping[str, int]) -> dict[str, Save]:
         """Those that exist, by document."""
         names = {_save_name(document, sequence): document for document, sequence in sequences.items()}

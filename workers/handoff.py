@@ -13,6 +13,7 @@ import base64
 import binascii
 import json
 import re
+import zlib
 from collections.abc import Sequence
 from typing import Annotated, Final, NamedTuple, cast, get_args
 
@@ -26,13 +27,18 @@ from workers.records import Digest, MaybeDigest
 _HEAD: Final = re.compile(rb"aop-handoff 1 ([0-9]{1,10}) ([0-9]{1,10})\n")
 
 
-MOST_INLINE: Final = 2_048
-"""Bytes: what is no longer stands in the note itself, without the text. Redis keeps it for as long as the job."""
+MOST_INLINE: Final = 4_096
+"""Bytes, compressed: what is no longer stands in the note itself, without the text. Redis keeps it until the job ends.
+Phases have much in common, so that most documents' code fits; then the stage writes nothing to the store."""
+
+_MOST_UNPACKED: Final = 1 << 20
+"""Bytes that a note may come to."""
 
 
 class Note(BaseModel):
-    """In the ledger. `inline`: what is handed on, in base64, or `handed`: the digest of its blob. `catalog`: with which
-    the job is compiled, from start to end; `text`: the document's blob. Another version may write more."""
+    """In the ledger. `inline`: what is handed on, compressed and in base64, or `handed`: the digest of its blob.
+    `catalog`: with which the job is compiled, from start to end; `text`: the document's blob. Another version may write
+    more."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -72,14 +78,17 @@ def pack(handed: Handed) -> bytes:
 def inline(handed: Handed) -> str:
     """For a note, without the text; "" where it would be too long."""
     packed = pack(handed._replace(text=b""))
-    return base64.b64encode(packed).decode("ascii") if len(packed) <= MOST_INLINE else ""
+    if len(packed) > _MOST_UNPACKED:
+        return ""
+    compressed = zlib.compress(packed, 1)
+    return base64.b64encode(compressed).decode("ascii") if len(compressed) <= MOST_INLINE else ""
 
 
 def from_inline(note: Note, text: bytes) -> Handed | None:
     """None: it is not what `inline` wrote."""
     try:
-        found = unpack(base64.b64decode(note.inline, validate=True))
-    except binascii.Error:
+        found = unpack(zlib.decompressobj().decompress(base64.b64decode(note.inline, validate=True), _MOST_UNPACKED))
+    except (binascii.Error, zlib.error):
         return None
     return None if found is None else found._replace(text=text)
 

@@ -2,7 +2,7 @@
 
 Everything here may run twice, and after a worker died anywhere in between: blobs are found by content, what is
 published moves forward only, and what was published once is not compiled again. In this order: the output, what is
-published, the outcome, the ledger. So whoever reads of a success finds it published.
+published, what the compiler remembers, the outcome, the ledger. So whoever reads of a success finds it published.
 """
 
 from __future__ import annotations
@@ -58,14 +58,13 @@ def earlier_ending(archive: Archive, job: Job) -> Ending | None:
 
     Raises StoreError, RecordCorrupt, ArchiveContended.
     """
-    published = archive.published(job.document)
+    published, found = archive.ending(job.document, job.sequence)
     if published is not None and published.order == (job.sequence, job.round):
         record = published.outcome
         archive.put_outcome(record)
         return Ending("succeeded", record)
     if published is not None and published.order > (job.sequence, job.round):
         return overtaken(archive, job)
-    found = archive.outcome(job.document, job.sequence)
     if found is not None and found.round == job.round and found.status == "failed":
         return Ending("failed", found)
     return None
@@ -74,7 +73,7 @@ def earlier_ending(archive: Archive, job: Job) -> Ending | None:
 def publish(
     archive: Archive, job: Job, compilation: Compilation, catalog: str, text: str, generator: GeneratorIdentity
 ) -> Ending:
-    """Have the compile be the document's newest, or its failure the save's outcome: then what is published stays.
+    """Have the compile be the document's newest; where it failed, what is published stays. `conclude` comes next.
 
     Raises Overtaken, StoreError, RecordCorrupt, ArchiveContended.
     """
@@ -105,8 +104,12 @@ def publish(
     )
     if record.status == "succeeded":
         _move(archive, record, retired=False)
-    archive.put_outcome(record)
     return Ending("succeeded" if record.status == "succeeded" else "failed", record)
+
+
+def conclude(archive: Archive, ending: Ending) -> None:
+    """What `publish` gave is the save's outcome. Raises StoreError, RecordCorrupt, ArchiveContended."""
+    archive.put_outcome(ending.record)
 
 
 def retire(archive: Archive, job: Job) -> Ending:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from billiard.exceptions import SoftTimeLimitExceeded
 
@@ -21,6 +21,7 @@ from workers.faults import PAUSES, WAITED_FOR, cause_of, kind_of
 from workers.fetching.faults import FetchError
 from workers.heartbeat import Heart
 from workers.ledger.records import Begun, Job, Lease, LedgerCorrupt, Stage
+from workers.ledger.taking import Taking
 from workers.logs import bound, get_logger
 from workers.metrics import metrics
 from workers.publishing import Ending
@@ -41,6 +42,9 @@ _LONGEST_PAUSE_S: Final = 2.0
 _log = get_logger(__name__)
 _Answer = TypeVar("_Answer")
 
+
+More: TypeAlias = Callable[[], Sequence[str]]
+"""From which queues a worker goes on to take, () none."""
 
 _FAILURES: Final = frozenset({"retry", "dead"})
 
@@ -70,42 +74,53 @@ class Shell:
     worker: str
     runs: Mapping[Stage, Run] = field(default_factory=lambda: RUNS)
 
-    def run(self, job: str, stage: Stage) -> str:
-        """Returns what came of it, for the metrics and tests: a refusal, `unanswered`, or an outcome of
-        `aop_stage_seconds`. Raises only what ends the process, SystemExit and such."""
-        with bound(job=job, stage=stage):
-            return self._begin(lambda: self.context.ledger.begin(job, stage, self.worker))
+    def run(self, job: str, stage: Stage, more: More = lambda: ()) -> str:
+        """The stage of that job; then of whatever is next on the queues that `more` names, past Celery, until it names
+        none or there is nothing. A job is taken in the step in which the one before it goes on, if it does.
 
-    def take(self, stage: Stage, queues: Sequence[str]) -> str:
-        """Run what the next message on those queues is for, past Celery; as `run`, and `none`: there is none."""
+        Returns what came of the last one, for the metrics and tests: a refusal, `unanswered`, or an outcome of
+        `aop_stage_seconds`. Raises only what ends the process, SystemExit and such.
+        """
         with bound(stage=stage):
-            return self._begin(lambda: self.context.ledger.take(stage, self.worker, queues))
+            outcome = "unanswered"
+            begun = self._ask(lambda: self.context.ledger.begin(job, stage, self.worker))
+            while begun is not None:
+                taking = Taking(self.worker)
+                outcome = self._work(begun, taking, more)
+                begun = self._next(stage, taking, more)
+            return outcome
 
-    def _begin(self, ask: Callable[[], Begun | None]) -> str:
+    def _ask(self, begin: Callable[[], Begun | None]) -> Begun | None:
         try:
-            begun = ask()
+            return begin()
         except (*WAITED_FOR, LedgerCorrupt, SoftTimeLimitExceeded) as error:
             # Nothing was begun, or what was begun has a lease that ends: the message is sent again.
             _log.warning("ledger does not answer", cause=str(error))
-            return "unanswered"
-        if begun is None:
-            return "none"
+            return None
+
+    def _next(self, stage: Stage, taking: Taking, more: More) -> Begun | None:
+        if taking.queues:  # it was asked for in the step before
+            return self._ask(lambda: taking.begun(stage))
+        taking.queues = more()
+        return self._ask(lambda: self.context.ledger.take(stage, taking)) if taking.queues else None
+
+    def _work(self, begun: Begun, taking: Taking, more: More) -> str:
         if not isinstance(begun, Lease):
             metrics.messages_refused.labels(begun).inc()
             _log.debug("message refused", reason=begun)
             return begun
         with bound(job=begun.job.id, document=begun.job.document), _span_of(begun) as traced:
-            outcome = self._run(begun)
+            outcome = self._run(begun, taking, more)
             traced.set("aop.outcome", outcome)
             if outcome in _FAILURES:
                 traced.fail(outcome)
             return outcome
 
-    def _run(self, lease: Lease) -> str:
+    def _run(self, lease: Lease, taking: Taking, more: More) -> str:
         started = time.perf_counter()
         try:
             with self.heart.keeping(lease):
-                outcome = self._attempt(lease)
+                outcome = self._attempt(lease, taking, more)
         except (SystemExit, KeyboardInterrupt):
             if time.perf_counter() - started < self.context.settings.soft_time_limit_s:
                 self._hand_back(lease)
@@ -119,22 +134,24 @@ class Shell:
         metrics.stage_seconds.labels(lease.stage, outcome).observe(time.perf_counter() - started)
         return outcome
 
-    def _attempt(self, lease: Lease) -> str:
+    def _attempt(self, lease: Lease, taking: Taking, more: More) -> str:
         try:
-            return self._record(lease, self.runs[lease.stage](self.context, lease))
+            step = self.runs[lease.stage](self.context, lease)
+            taking.queues = more()
+            return self._record(lease, step, taking)
         except Exception as error:  # noqa: BLE001 - a bug, too, is recorded and tried again, never lost
             return self._release(lease, error)
 
-    def _record(self, lease: Lease, step: Step) -> str:
+    def _record(self, lease: Lease, step: Step, taking: Taking) -> str:
         ledger = self.context.ledger
         if isinstance(step, Ending):
-            ended = self._insist(lambda: ledger.complete(lease, step.outcome, step.detail))
+            ended = self._insist(lambda: ledger.complete(lease, step.outcome, step.detail, taking))
             if ended is None:
                 return "lost"
             _log.info("job ended", outcome=step.record.status, sequence=step.record.sequence)
             return "ended" if ended else "lost"
         note = step.note.model_dump_json()
-        message = self._insist(lambda: ledger.advance(lease, step.stage, note, step.row))
+        message = self._insist(lambda: ledger.advance(lease, step.stage, note, step.row, taking))
         return self._after(lease.job) if message is None else "sent"
 
     def _after(self, job: Job) -> str:

@@ -51,14 +51,16 @@ class Child:
             shell = self._open()
             if shell is not None:
                 end = time.monotonic() + self.settings.soft_time_limit_s * TAKING
-                shell.run(job, stage)
-                while self.queues and not shell.context.spoiled and time.monotonic() < end:
-                    # In turn, as Celery takes them: neither class waits for the other.
-                    self.queues = (*self.queues[1:], self.queues[0])
-                    if shell.take(stage, self.queues) in ("none", "unanswered"):
-                        break
+                shell.run(job, stage, lambda: () if shell.context.spoiled else self._more(end))
                 if shell.context.spoiled:
                     self.close()
+
+    def _more(self, end: float) -> tuple[str, ...]:
+        """In turn, as Celery takes them: neither class waits for the other."""
+        if time.monotonic() >= end:
+            return ()
+        self.queues = (*self.queues[1:], *self.queues[:1])
+        return self.queues
 
     def prepare(self) -> None:
         """Before the first job comes: as much of what it needs as there is by now."""

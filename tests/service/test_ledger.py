@@ -28,6 +28,7 @@ from workers.ledger.records import (
     Row,
     Stage,
 )
+from workers.ledger.taking import Taking
 from workers.queues import queue_key
 
 
@@ -592,16 +593,57 @@ def test_a_worker_takes_the_next_message_by_itself(ledger: Ledger) -> None:
     jobs = [save(ledger, document) for document in "abc"]
     ledger.claim()
     queues = ("parse.bulk", "parse.interactive")
-    taken = [ledger.take("parse", "worker", queues) for _ in jobs]
+    taken = [ledger.take("parse", Taking("worker", queues)) for _ in jobs]
     assert [lease.job.id for lease in taken if isinstance(lease, Lease)] == jobs
-    assert ledger.take("parse", "worker", queues) is None
+    assert ledger.take("parse", Taking("worker", queues)) is None
     first = taken[0]
     assert isinstance(first, Lease)
     assert ledger.advance(first, "resolve", "{}") is not None
-    assert ledger.take("parse", "worker", queues) is None
-    other = ledger.take("resolve", "worker", ("resolve.interactive",))
+    assert ledger.take("parse", Taking("worker", queues)) is None
+    other = ledger.take("resolve", Taking("worker", ("resolve.interactive",)))
     assert isinstance(other, Lease)
     assert (other.job.id, other.job.notes) == (first.job.id, {"parse": "{}"})
+
+
+def test_a_step_and_the_next_message_are_one(ledger: Ledger) -> None:
+    """Whoever hands a job on or ends it may begin the next one of its queues in the same step."""
+    jobs = [save(ledger, document) for document in "abc"]
+    ledger.claim()
+    queues = ("parse.bulk", "parse.interactive")
+    lease = ledger.take("parse", Taking("worker", queues))
+    begun_jobs: list[str] = []
+    while isinstance(lease, Lease):
+        begun_jobs.append(lease.job.id)
+        taking = Taking("worker", queues)
+        if lease.job.document == "b":
+            assert ledger.complete(lease, "failed", "{}", taking)
+        else:
+            assert ledger.advance(lease, "resolve", "{}", taking=taking) is not None
+        lease = taking.begun("parse")
+    assert (begun_jobs, lease) == (jobs, None)
+    states = [found.state for found in map(ledger.job, jobs) if found is not None]
+    assert states == ["resolving", "failed", "resolving"]
+
+
+def test_a_step_of_no_longer_wanted_work_takes_the_next_message_too(ledger: Ledger) -> None:
+    """The worker is free all the same; one that has lost its lease takes nothing."""
+    old = save(ledger, "a")
+    ledger.claim()
+    lease = ledger.take("parse", Taking("worker", ("parse.interactive",)))
+    assert isinstance(lease, Lease)
+    newer = save(ledger, "a")
+    ledger.claim()
+    taking = Taking("worker", ("parse.interactive",))
+    assert ledger.advance(lease, "resolve", "{}", taking=taking) is None
+    following = taking.begun("parse")
+    assert isinstance(following, Lease)
+    assert (lease.job.id, following.job.id) == (old, newer)
+    assert ledger.hand_back(following)
+    nothing = Taking("worker", ("parse.interactive",))
+    assert ledger.advance(lease, "resolve", "{}", taking=nothing) is None
+    assert not ledger.complete(lease, "failed", "{}", nothing)
+    assert nothing.begun("parse") is None
+    assert isinstance(ledger.take("parse", Taking("worker", ("parse.interactive",))), Lease)
 
 
 def test_what_is_taken_is_refused_as_what_celery_brings(ledger: Ledger) -> None:
@@ -609,8 +651,8 @@ def test_what_is_taken_is_refused_as_what_celery_brings(ledger: Ledger) -> None:
     job = save(ledger)
     ledger.claim()
     begun(ledger, job, "parse")
-    assert ledger.take("parse", "other", ("parse.interactive",)) == "leased"
-    assert ledger.take("parse", "other", ("parse.interactive",)) is None
+    assert ledger.take("parse", Taking("other", ("parse.interactive",))) == "leased"
+    assert ledger.take("parse", Taking("other", ("parse.interactive",))) is None
 
 
 @pytest.mark.parametrize(
@@ -635,10 +677,10 @@ def test_what_is_no_message_of_the_ledger_is_left_to_celery(ledger: Ledger, redi
     ledger.claim()
     key = f"{ledger._prefix}:queue:parse.interactive"
     redis.rpush(key, raw)
-    assert ledger.take("parse", "worker", ("parse.interactive",)) is None
+    assert ledger.take("parse", Taking("worker", ("parse.interactive",))) is None
     assert redis.lindex(key, -1) == raw
     redis.rpop(key)
-    assert isinstance(ledger.take("parse", "worker", ("parse.interactive",)), Lease)
+    assert isinstance(ledger.take("parse", Taking("worker", ("parse.interactive",))), Lease)
 
 
 def test_a_stage_begins_with_the_catalog_of_that_moment(ledger: Ledger, redis: Redis) -> None:

@@ -31,15 +31,14 @@ from workers.ledger.records import (
     NotRecompiled,
     Outcome,
     Project,
-    Refusal,
     Reservation,
     Reserved,
     Row,
     Stage,
-    job_of,
     row_of,
     row_text,
 )
+from workers.ledger.taking import Taking, begun_of
 
 _LUA: Final = Path(__file__).parent / "lua"
 _REBUILDS: Final = frozenset({"open", "placed", "restore", "restore_dead", "tidy"})
@@ -208,32 +207,43 @@ class Ledger(LedgerReader):
         token = secrets.token_hex(16)
         timing = self.timing
         numbers = (timing.lease, timing.most_attempts, timing.keep_job)
-        return _begun(self.transition("begin", (job, stage, token, worker), numbers), stage, token)
+        return begun_of(self.transition("begin", (job, stage, token, worker), numbers), stage, token)
 
-    def take(self, stage: Stage, worker: str, queues: Sequence[str]) -> Begun | None:
-        """Begin what the next message on one of the queues is for, which is taken from it; the first one that has a
-        message counts. None: there is none, or one that Celery must look at. Raises LedgerCorrupt."""
-        token = secrets.token_hex(16)
+    def take(self, stage: Stage, taking: Taking) -> Begun | None:
+        """Begin what is next now. Raises LedgerCorrupt."""
+        texts = (stage, str(self.timing.keep_job), *self._wanted(taking))
+        taking.answer = self.transition("take", texts)
+        return taking.begun(stage)
+
+    def _wanted(self, taking: Taking | None) -> tuple[str, ...]:
+        if taking is None or not taking.queues:
+            return ()
         timing = self.timing
-        numbers = (str(timing.lease), str(timing.most_attempts), str(timing.keep_job))
-        answer = self.transition("take", (stage, token, worker, *numbers, *queues))
-        return None if answer[0] == "none" else _begun(answer, stage, token)
+        return (taking.token, taking.worker, str(timing.lease), str(timing.most_attempts), *taking.queues)
 
     def heartbeat(self, lease: Lease) -> Beat:
         answer = self.transition("heartbeat", (lease.job.id, lease.token), (self.timing.lease,))
         return cast("Beat", answer[0])
 
-    def advance(self, lease: Lease, stage: Stage, note: str, row: Row | None = None) -> Message | None:
-        """The stage is done and `stage` is next. `row`: of the document in the project (see `index`). None: the lease
-        is lost, or the job no longer wanted."""
+    def advance(
+        self, lease: Lease, stage: Stage, note: str, row: Row | None = None, taking: Taking | None = None
+    ) -> Message | None:
+        """The stage is done and `stage` is next. `row`: of the document in the project (see `index`). `taking`: begin
+        what is next on some queues in the same step. None: the lease is lost, or the job no longer wanted."""
         texts = (lease.job.id, lease.token, stage, note, "" if row is None else row_text(row))
-        answer = self.transition("advance", texts, (self.timing.keep_job,))
-        return Message(lease.job.id, stage, lease.job.job_class) if answer[0] == "sent" else None
+        answer = self._step("advance", texts, taking)
+        return Message(lease.job.id, stage, lease.job.job_class) if answer == "sent" else None
 
-    def complete(self, lease: Lease, outcome: Outcome, detail: str) -> bool:
-        """The job has ended; `detail` is JSON. False: the lease is lost, and whoever has it now will end the job."""
-        answer = self.transition("complete", (lease.job.id, lease.token, outcome, detail), (self.timing.keep_job,))
-        return answer[0] == "ended"
+    def complete(self, lease: Lease, outcome: Outcome, detail: str, taking: Taking | None = None) -> bool:
+        """The job has ended; `detail` is JSON. `taking`: as for `advance`. False: the lease is lost, and whoever has it
+        now will end the job."""
+        return self._step("complete", (lease.job.id, lease.token, outcome, detail), taking) == "ended"
+
+    def _step(self, name: str, texts: Sequence[str], taking: Taking | None) -> str:
+        answer, *taken = self.transition(name, (*texts, str(self.timing.keep_job), *self._wanted(taking)))
+        if taking is not None:
+            taking.answer = taken
+        return answer
 
     def release(self, lease: Lease, cause: str, delay_ms: int) -> bool:
         """The attempt failed for a reason of ours. True: it was the last one, and the job is dead."""
@@ -315,13 +325,6 @@ class Ledger(LedgerReader):
 
     def _run_number(self, name: str, texts: Sequence[str], numbers: Sequence[int] = ()) -> int:
         return cast("int", self._answer(name, texts, numbers))
-
-
-def _begun(answer: Sequence[str], stage: Stage, token: str) -> Begun:
-    if answer[0] != "run":
-        return cast("Refusal", answer[0])
-    _, job, catalog, *fields = answer
-    return Lease(job_of(job, dict(zip(fields[::2], fields[1::2], strict=True))), stage, token, catalog)
 
 
 def new_id() -> str:

@@ -47,6 +47,8 @@ def _compile(context: Context, lease: Lease) -> Ending:
         handed=handed.advance,
         reported=handed.reports,
     )
+    # Behind what the compiler remembers of it: a store that gathers writes both at once.
+    publishing.conclude(context.archive, endings[-1])
     context.store.flush()
     publishing.count(compilation)
     return endings[-1]

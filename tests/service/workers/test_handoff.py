@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import zlib
 from typing import get_args
 
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.incremental.report import Outcome, Reason, Stage, StageReport
-from workers.handoff import Handed, Note, note_of, pack, unpack
+from workers.handoff import MOST_INLINE, Handed, Note, from_inline, inline, note_of, pack, unpack
 from workers.ledger.ledger import Ledger
 from workers.ledger.records import LedgerCorrupt
 
@@ -46,6 +49,32 @@ def test_what_is_damaged_is_refused_or_harmless(value: Handed, at: int, by: byte
 def test_foreign_bytes_are_no_handoff(data: bytes) -> None:
     """Nor is what another version wrote in another form."""
     assert unpack(data) is None
+
+
+@given(handed)
+def test_what_stands_in_a_note_is_read_again(value: Handed) -> None:
+    """With the text, which does not stand there."""
+    note = Note(catalog="c" * 64, text="e" * 64, inline=inline(value))
+    assert from_inline(note, value.text) == value
+
+
+@given(handed, st.integers(0, 400), st.text("ab+/=", max_size=3))
+def test_a_damaged_note_is_refused_or_harmless(value: Handed, at: int, by: str) -> None:
+    """Cut short, or changed anywhere."""
+    text = inline(value)
+    for damaged in (text[:at], text[:at] + by + text[at + len(by) :]):
+        found = from_inline(Note(catalog="c" * 64, text="e" * 64, inline=damaged), b"text")
+        assert found is None or isinstance(found, Handed)
+
+
+def test_what_is_long_does_not_stand_in_a_note() -> None:
+    """However well it is compressed; nor is more than that unpacked of a note."""
+    assert inline(Handed(b"", (), hashlib.shake_256(b"x").digest(2 * MOST_INLINE))) == ""
+    assert inline(Handed(b"", (), bytes(2 << 20))) == ""
+    huge = base64.b64encode(zlib.compress(pack(Handed(b"", (), bytes(3 << 20))), 9)).decode("ascii")
+    assert len(huge) < MOST_INLINE * 4 // 3
+    found = from_inline(Note(catalog="c" * 64, text="e" * 64, inline=huge), b"text")
+    assert found is None or len(found.advance or b"") <= 1 << 20
 
 
 def test_a_note_is_of_the_stage_before(ledger: Ledger) -> None:

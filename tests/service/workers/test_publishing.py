@@ -42,7 +42,9 @@ def job_of(context: Context) -> Job:
 
 def publish(context: Context, job: Job, text: str = MULTI) -> publishing.Ending:
     compilation = compilation_of(context, text)
-    return publishing.publish(context.archive, job, compilation, CATALOG, TEXT, context.generator.identity)
+    ending = publishing.publish(context.archive, job, compilation, CATALOG, TEXT, context.generator.identity)
+    publishing.conclude(context.archive, ending)
+    return ending
 
 
 def test_a_success_is_published_before_it_is_told(context: Context) -> None:

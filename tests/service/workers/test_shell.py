@@ -26,6 +26,7 @@ from workers.handoff import Note
 from workers.heartbeat import Heart, Held
 from workers.ledger.records import Job, Lease, LedgerLost, Message
 from workers.publishing import Ending
+from workers.queues import queue_key
 from workers.records import Outcome
 from workers.settings import Settings
 from workers.shell import Shell
@@ -312,3 +313,39 @@ def test_causes_are_one_bounded_line() -> None:
     cause = cause_of(ValueError("a\nb" + "x" * sys.maxunicode))
     assert "\n" not in cause
     assert len(cause) <= 1_000
+
+
+def test_it_goes_on_with_what_is_next(stage: Stage) -> None:
+    """From the queues that are named when a stage is done, whatever came of it, until none are named."""
+    jobs = [claimed_job(stage.context.ledger, document) for document in ("a.md", "b.md", "c.md", "d.md")]
+    took: list[str] = []
+
+    def act(_context: Context, lease: Lease) -> Step:
+        took.append(lease.job.id)
+        if lease.job.id == jobs[1]:
+            raise StoreError("full", "store")
+        return Next("resolve", NOTE)
+
+    def more() -> tuple[str, ...]:
+        return ("parse.interactive",) if len(took) < 3 else ()
+
+    queue = queue_key(stage.context.settings.redis_prefix, "parse.interactive")
+    stage.context.redis.rpop(queue)  # Celery has taken the first message
+    shell = Shell(stage.context, Heart(stage.context.ledger), "test", {"parse": act})  # type: ignore[dict-item]
+    assert shell.run(jobs[0], "parse", more) == "sent"
+    assert took == jobs[:3]
+    assert [job_of(stage, job).state for job in jobs] == ["resolving", "parsing", "resolving", "parsing"]
+    assert job_of(stage, jobs[1]).cause
+
+
+def test_a_taken_job_that_cannot_be_read_ends_the_turn(stage: Stage) -> None:
+    """What was done before it is recorded; its own lease ends, as that of any worker that is gone."""
+    jobs = [claimed_job(stage.context.ledger, document) for document in ("a.md", "b.md")]
+    prefix = stage.context.settings.redis_prefix
+    stage.context.redis.hset(f"{prefix}:job:{jobs[1]}", "round", "many")
+    stage.context.redis.rpop(queue_key(prefix, "parse.interactive"))
+    shell = Shell(stage.context, Heart(stage.context.ledger), "test", {"parse": go_on})  # type: ignore[dict-item]
+    with capture_logs() as lines:
+        assert shell.run(jobs[0], "parse", lambda: ("parse.interactive",)) == "sent"
+    assert [line["event"] for line in lines] == ["ledger does not answer"]
+    assert job_of(stage, jobs[0]).state == "resolving"

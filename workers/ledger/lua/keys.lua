@@ -241,35 +241,31 @@ local BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 
 -- Of JSON, which may end in blanks: so it needs no padding.
 local function base64(json)
-  local digits = {}
+  local function digit(value)
+    local at = math.floor(value) % 64 + 1
+    return string.sub(BASE64, at, at)
+  end
+  local groups = {}
   json = json .. string.rep(' ', -#json % 3)
   for at = 1, #json, 3 do
     local one, two, three = string.byte(json, at, at + 2)
     local bits = one * 65536 + two * 256 + three
-    for _, place in ipairs({262144, 4096, 64, 1}) do
-      local digit = math.floor(bits / place) % 64 + 1
-      digits[#digits + 1] = string.sub(BASE64, digit, digit)
-    end
+    groups[#groups + 1] = digit(bits / 262144) .. digit(bits / 4096) .. digit(bits / 64) .. digit(bits)
   end
-  return table.concat(digits)
+  return table.concat(groups)
 end
+
+local MESSAGE = [[{"body":"%s","content-type":"application/json","content-encoding":"utf-8",]]
+  .. [["headers":{"lang":"py","task":"aop.%s","id":"%s","root_id":%s,"parent_id":null,"retries":0},]]
+  .. [["properties":{"correlation_id":"%s","delivery_tag":"%s","delivery_mode":2,"priority":0,]]
+  .. [["body_encoding":"base64","delivery_info":{"exchange":"","routing_key":"%s"}}}]]
 
 -- A message as Celery's protocol 2 in kombu's envelope (`workers.broker` says what of it is read): it holds the job's
 -- id only, and once more where `taken_job` finds it. `tag` is the message's own, so that whoever has taken it can
 -- acknowledge it; it begins with the time, ms.
 local function message(job, stage, queue, tag)
-  return cjson.encode({
-    body = base64('[' .. cjson.encode({job}) .. ',{},{}]'),
-    ['content-type'] = 'application/json',
-    ['content-encoding'] = 'utf-8',
-    headers = {
-      lang = 'py', task = 'aop.' .. stage, id = tag, root_id = job, parent_id = cjson.null, retries = 0,
-    },
-    properties = {
-      correlation_id = tag, delivery_tag = tag, delivery_mode = 2, priority = 0, body_encoding = 'base64',
-      delivery_info = {exchange = '', routing_key = queue},
-    },
-  })
+  local quoted = cjson.encode(job)
+  return string.format(MESSAGE, base64('[[' .. quoted .. '],{},{}]'), stage, tag, quoted, tag, tag, queue)
 end
 
 -- The job of a message as `message` makes it, nil for any other one: what Celery has put off is not yet due, and what
@@ -308,6 +304,22 @@ local function begin_stage(job, stage, token, worker, lease, most, keep_job)
   redis.call('ZADD', P .. ':leases', now + lease, job)
   emit(job, document, 'begun', stage)
   return {'run', job, text(redis.call('GET', P .. ':catalog')), unpack(redis.call('HGETALL', key))}
+end
+
+-- Begins what the next message of a worker's queues is for, which is taken from it. `first`: where in ARGV the token,
+-- the worker, the lease ms, the most attempts of a stage and the queues stand.
+-- Returns what begin.lua does | {none}: the queues are empty, none are named, or what is next is for Celery to look at.
+local function take_next(stage, first, keep_job)
+  for index = first + 4, #ARGV do
+    local queue = P .. ':queue:' .. ARGV[index]
+    local job = taken_job(redis.call('LINDEX', queue, -1), stage)
+    if job then
+      redis.call('RPOP', queue)
+      local token, worker, lease, most = unpack(ARGV, first, first + 3)
+      return begin_stage(job, stage, token, worker, tonumber(lease), tonumber(most), keep_job)
+    end
+  end
+  return {'none'}
 end
 
 -- The stage is to run: in the same step its message is on the queue.
