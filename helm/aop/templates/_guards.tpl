@@ -95,3 +95,16 @@
 {{- fail "monitoring.rules need the exporter's figures: set exporter.enabled" -}}
 {{- end -}}
 {{- end -}}
+
+{{/* A variable that stands twice: which one counts would be anybody's guess. */}}
+{{- define "aop.guardExtraEnv" -}}
+{{- range $extra := .extra }}
+{{- range $lines := $.own }}
+{{- range default "[]" $lines | fromYamlArray }}
+{{- if eq .name $extra.name }}
+{{- fail (printf "pod.extraEnv: %s is set by other values of this chart: take it out, and set those" .name) -}}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}

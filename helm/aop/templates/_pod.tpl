@@ -82,6 +82,7 @@ containers:
       {{- with .env }}
       {{- . | nindent 6 }}
       {{- end }}
+      {{- include "aop.guardExtraEnv" (dict "extra" $v.pod.extraEnv "own" (list (include "aop.env" .root) .env)) }}
       {{- with $v.pod.extraEnv }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
