@@ -113,7 +113,7 @@ class Reporter:
         findings = compilation.findings
         if not findings:
             return iter(())
-        from pipeline.diagnostics.bind import binding  # noqa: PLC0415
+        from pipeline.diagnostics.bind import binding  # noqa: PLC0415 - see above
 
         return binding(findings, compilation.positions, self.lang)
 
@@ -122,11 +122,11 @@ class Reporter:
             case "json" | "jsonl":
                 return self._json(compilation, path, output)
             case "github" if compilation.findings:
-                from pipeline.diagnostics.github import commands  # noqa: PLC0415
+                from pipeline.diagnostics.github import commands  # noqa: PLC0415 - see `_found`
 
                 return (f"{command}\n" for command in commands(self._found(compilation), path))
             case "text" if compilation.findings:
-                from pipeline.diagnostics.text import text_pieces  # noqa: PLC0415
+                from pipeline.diagnostics.text import text_pieces  # noqa: PLC0415 - see `_found`
 
                 found, lines = self._found(compilation), self._lines(compilation)
                 return text_pieces(found, path, lines, lang=self.lang, color=self.color, width=self.width)
@@ -134,8 +134,8 @@ class Reporter:
                 return ()
 
     def _json(self, compilation: Compilation, path: str, output: str | None) -> Iterator[str]:
-        from cli.json_output import result_pieces  # noqa: PLC0415
-        from pipeline.result import phase_dicts, result  # noqa: PLC0415
+        from cli.json_output import result_pieces  # noqa: PLC0415 - see `_found`
+        from pipeline.result import phase_dicts, result  # noqa: PLC0415 - see `_found`
 
         phases = phase_dicts(compilation)
         value = result(compilation, [], output, [])
@@ -147,7 +147,7 @@ class Reporter:
     def _checked(self, compilation: Compilation, path: str) -> Checked | None:
         if self.format != "sarif":
             return None
-        from pipeline.diagnostics.sarif import Checked  # noqa: PLC0415
+        from pipeline.diagnostics.sarif import Checked  # noqa: PLC0415 - see `_found`
 
         return Checked(path, self._lines(compilation) if compilation.findings else [], list(self._found(compilation)))
 

@@ -1,4 +1,4 @@
-"""Errors as clients get them: a status, and JSON {"code", "message", "details"} (service.md 6)."""
+"""Errors as clients get them: a status, and JSON {"code", "message", "details"}."""
 
 from __future__ import annotations
 

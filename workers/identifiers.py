@@ -1,4 +1,4 @@
-"""Document ids, checked at every entrance (service.md 1): they stand in URLs, keys and pages."""
+"""Document ids, checked at every entrance: they stand in URLs, keys and pages."""
 
 from __future__ import annotations
 

@@ -141,15 +141,15 @@ def _standard(grant: Standard) -> list[tuple[ToolSpec, bool]]:
     source: Source
     match grant.tool:
         case "hitl":
-            from aop_runtime.standard.hitl import HitlSource  # noqa: PLC0415
+            from aop_runtime.standard.hitl import HitlSource  # noqa: PLC0415 - see above
 
             source = HitlSource()
         case "添付ファイル":
-            from aop_runtime.standard.attachments import AttachmentsSource  # noqa: PLC0415
+            from aop_runtime.standard.attachments import AttachmentsSource  # noqa: PLC0415 - see above
 
             source = AttachmentsSource()
         case "sandbox":
-            from aop_runtime.standard.sandbox import SandboxSource  # noqa: PLC0415
+            from aop_runtime.standard.sandbox import SandboxSource  # noqa: PLC0415 - see above
 
             return [(tool.spec, True) for tool in SandboxSource().declared()]
         case _:

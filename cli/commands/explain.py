@@ -27,8 +27,8 @@ def run(code: str, lang: Lang, color: Color = "auto") -> int:
 
 def _rendered(page: str) -> str:
     """For a terminal, rich lays the Markdown out; loading it is worth it only there."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.markdown import Markdown  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415 - see the first line
+    from rich.markdown import Markdown  # noqa: PLC0415 - see the first line
 
     console = Console(force_terminal=True, width=min(streams.width(sys.stdout), 100))
     with console.capture() as captured:

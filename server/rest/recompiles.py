@@ -1,4 +1,4 @@
-"""`/v1/recompiles`: a plan, its token, what became of it (service.md 4)."""
+"""`/v1/recompiles`: a plan, its token, what became of it."""
 
 from __future__ import annotations
 

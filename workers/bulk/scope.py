@@ -1,4 +1,4 @@
-"""Which documents a recompile is about (service.md 4)."""
+"""Which documents a recompile is about."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ NAMES: Final = (
     "aop_redis_memory_bytes",
     "aop_token_expiry_seconds",
 )
-"""Of service.md, section 9."""
+"""What operators are promised."""
 
 
 class Running:
