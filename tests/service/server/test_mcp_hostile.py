@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 
 from server.errors import ApiError
 from server.mcp.app import TOOLS
-from server.mcp.gate import completed
+from server.mcp.gate import MAX_METHOD, completed
 from server.mcp.pages import Pages
 from workers.settings import Settings
 
@@ -289,6 +289,16 @@ def test_broken_requests(running: Running, version: str) -> None:
             assert found.get("error", {}).get("code") != -32603, (body[:100], found)
         assert "Traceback" not in answer.text
     assert rpc(running, "tools/list", token=token).status_code == 200
+
+
+@pytest.mark.parametrize(("length", "code"), [(MAX_METHOD, -32601), (MAX_METHOD + 1, -32600)])
+def test_a_long_method_is_not_repeated(running: Running, length: int, code: int) -> None:
+    """A name of a usual length is one that there is not; a longer one does not even come as far as that."""
+    name = "x" * length
+    headers = {"accept": "application/json", "authorization": f"Bearer {running.token()}", "mcp-method": name}
+    answer = post(running, request(f'"{name}"'), **headers, **{"mcp-protocol-version": PREVIOUS})
+    assert answer.json()["error"]["code"] == code
+    assert (name in answer.text) <= (length <= MAX_METHOD)
 
 
 def test_texts_that_are_not_unicode(running: Running) -> None:
