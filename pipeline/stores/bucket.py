@@ -9,11 +9,14 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, Protocol, TypeVar, cast
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar, cast
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.loaders import create_loader
+from botocore.session import get_session
 
 from pipeline.stores.protocol import StoreError
 
@@ -186,7 +189,10 @@ def _connect(settings: S3Settings) -> _Client:
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
+    inner = get_session()
+    inner.register_component("data_loader", _models(inner.get_config_variable("data_path")))
     session = boto3.session.Session(
+        botocore_session=inner,
         aws_access_key_id=settings.access_key,
         aws_secret_access_key=settings.secret_key,
         region_name=settings.region,
@@ -196,6 +202,12 @@ def _connect(settings: S3Settings) -> _Client:
     except (BotoCoreError, ValueError) as error:
         raise StoreError("unreachable", f"s3://{settings.bucket}/{settings.prefix}", str(error)) from error
     return cast("_Client", made)
+
+
+@cache
+def _models(path: str | None) -> Any:  # noqa: ANN401 - botocore has no types
+    """What botocore knows of services: read once a process, since reading it takes longer than most requests."""
+    return create_loader(path)
 
 
 def _code(error: ClientError) -> str:
