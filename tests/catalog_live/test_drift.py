@@ -77,6 +77,16 @@ def test_nothing_drifted(config: str, aop: Aop) -> None:
     assert all(str(tool["name"]) in shown for tool in TOOLS)
 
 
+def test_by_which_version_of_the_protocol_it_is_asked_makes_no_difference(config: str, aop: Aop) -> None:
+    """The same tools, served by the SDK."""
+    before = Path("aop-tools/crm.yaml").read_bytes()
+    configure(crm=own_server("listing_by_sdk.py", "tools.json"))
+    assert drift(aop, config, code=0) == []
+    Path("aop-tools/crm.yaml").unlink()
+    aop("catalog", "import", "--mcp-config", config)
+    assert Path("aop-tools/crm.yaml").read_bytes() == before
+
+
 def test_the_browsers_server_is_not_compared(config: str, aop: Aop) -> None:
     """What the standard browser may do is decided by what was granted, whatever its server lists."""
     configure(crm=own_server("listing.py", "tools.json"), browser={"command": "no-such-program"})

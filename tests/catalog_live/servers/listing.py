@@ -1,30 +1,38 @@
-"""An MCP server over stdio whose tools are those of a JSON file (`argv[1]`), two a page: a server that may change."""
+"""An MCP server over stdio whose tools are those of a JSON file (`argv[1]`), two a page: a server that may change.
+
+By hand, since loading the SDK takes many times as long as all that it is asked; `listing_by_sdk.py` is the same by it.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-
-import anyio
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-from mcp_types import ListToolsResult, PaginatedRequestParams, Tool
+from typing import Any
 
 PAGE = 2
 
 
-async def list_tools(context: object, params: PaginatedRequestParams | None) -> ListToolsResult:
-    tools = [Tool.model_validate(entry) for entry in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))]
-    start = int(params.cursor) if params is not None and params.cursor else 0
-    following = str(start + PAGE) if start + PAGE < len(tools) else None
-    return ListToolsResult(tools=tools[start : start + PAGE], next_cursor=following)
+def page(cursor: str | None) -> dict[str, Any]:
+    tools = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    start = int(cursor or 0)
+    following = {"nextCursor": str(start + PAGE)} if start + PAGE < len(tools) else {}
+    return {"tools": tools[start : start + PAGE], **following}
 
 
-async def main() -> None:
-    server = Server("listing", version="1", on_list_tools=list_tools)
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+def answer(message: dict[str, Any]) -> dict[str, Any]:
+    parameters = message.get("params") or {}
+    if message["method"] == "initialize":
+        information = {"name": "listing", "version": "1"}
+        version = parameters["protocolVersion"]
+        return {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": information}}
+    if message["method"] == "tools/list":
+        return {"result": page(parameters.get("cursor"))}
+    return {"error": {"code": -32601, "message": "no such method"}}
 
 
-anyio.run(main)
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message and "method" in message:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer(message)}) + "\n")
+        sys.stdout.flush()

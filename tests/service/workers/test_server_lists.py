@@ -74,14 +74,29 @@ class Folder:
         return self.path / IMPORTED / f"{name}.yaml"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    """With one server, which was imported."""
-    path = tmp_path / "catalog"
+def imported_into(path: Path) -> Folder:
+    """A new folder with one server, which is imported."""
     path.mkdir()
     found = Folder(path)
     found.serve("crm", *TOOLS)
     found.import_by_hand("crm")
+    return found
+
+
+@pytest.fixture(scope="session")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What an import by hand stores of the server: the same in every folder."""
+    return imported_into(tmp_path_factory.mktemp("imported") / "catalog").imported("crm").read_bytes()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, imported: bytes) -> Folder:
+    """With one server, which was imported."""
+    path = tmp_path / "catalog"
+    (path / IMPORTED).mkdir(parents=True)
+    found = Folder(path)
+    found.serve("crm", *TOOLS)
+    found.imported("crm").write_bytes(imported)
     return found
 
 
