@@ -39,7 +39,7 @@ class Office(NamedTuple):
 def office() -> Iterator[Office]:
     with ExitStack() as stack:
         mcp = stack.enter_context(CatalogServer(["google_workspace", "slack", "exa", "bigquery"], "http"))
-        browser = stack.enter_context(CatalogServer(["browser"]))
+        browser = stack.enter_context(CatalogServer(["browser"], loaded=True))
         yield Office(mcp, browser, stack.enter_context(CatalogApi("freee")))
 
 

@@ -46,7 +46,7 @@ phases:
 
 @pytest.fixture(scope="module", params=["stdio", "http"])
 def wiki(request: pytest.FixtureRequest) -> Iterator[CatalogServer]:
-    with CatalogServer(["our_wiki"], request.param, operations={"our_wiki": LISTED}) as server:
+    with CatalogServer(["our_wiki"], request.param, operations={"our_wiki": LISTED}, loaded=True) as server:
         yield server
 
 

@@ -32,6 +32,8 @@ from examples.server.offered import Json, answers, listed, moved, routes
 
 HERE = Path(__file__).parent
 TOKEN = "t0ken-of-tests"  # noqa: S105 - of our own server
+DOOR = "door"
+"""The name of a socket."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,9 @@ class _Process:
     def _start(self, script: str, *arguments: str) -> str:
         """The address that it listens on."""
         command = [sys.executable, str(HERE / script), *arguments]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            command, cwd=self.folder, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL
+        )
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
@@ -115,6 +119,8 @@ class CatalogServer(_Process):
     """MCP servers, one a tool; over HTTP they share a process, over stdio each connection has its own.
 
     `operations` and `effects`, by tool: what is listed in place of the catalog's, and `readOnlyHint` by operation.
+    `loaded`: what is started for a connection over stdio has everything loaded already (`loaded.py`), for tests that
+    open many; those that look at processes want the server itself to be one.
     """
 
     def __init__(
@@ -124,6 +130,8 @@ class CatalogServer(_Process):
         results: Mapping[str, Mapping[str, Json]] | None = None,
         operations: Mapping[str, Sequence[Mapping[str, Json]]] | None = None,
         env: Mapping[str, str] | None = None,
+        *,
+        loaded: bool = False,
     ) -> None:
         super().__init__()
         self.tools = tuple(tools)
@@ -133,6 +141,10 @@ class CatalogServer(_Process):
         both = {name: {**answers().get(name, {}), **(results or {}).get(name, {})} for name in tools}
         self._config = self._configure({"tools": offered, "results": both})
         self._url = self._start("mcp_process.py", str(self._config), "http") if transport == "http" else ""
+        self._loaded = loaded and transport == "stdio" and hasattr(os, "pidfd_open")
+        if self._loaded:
+            # Its folder is not in its command: by that, tests find what was started for a connection.
+            assert self._start("mcp_process.py", self._config.name, "loaded", DOOR) == "ready"
 
     def entries(self) -> dict[str, dict[str, Json]]:
         """For `mcpServers`."""
@@ -141,8 +153,11 @@ class CatalogServer(_Process):
     def entry(self, tool: str) -> dict[str, Json]:
         if self.transport == "http":
             return {"type": "http", "url": f"{self._url}/{tool}/mcp"}
-        script = str(HERE / "mcp_process.py")
-        return {"command": sys.executable, "args": [script, str(self._config), "stdio", tool], "env": self._env}
+        if self._loaded:
+            arguments: list[Json] = ["-I", "-S", str(HERE / "door.py"), str(self.folder / DOOR), tool]
+        else:
+            arguments = [str(HERE / "mcp_process.py"), str(self._config), "stdio", tool]
+        return {"command": sys.executable, "args": arguments, "env": self._env}
 
     def write(self, path: Path) -> Path:
         """An `mcpServers` file."""

@@ -1,5 +1,7 @@
 """An MCP server process: `CONFIG stdio TOOL`, or `CONFIG http` for all tools at `/TOOL/mcp` (it prints its address).
 
+`CONFIG loaded SOCKET`: copies of it are what `stdio` is, for who comes by `door.py`.
+
 It lists the operations of CONFIG, answers with its canned results, and records every call. How it misbehaves stands in
 a file that is read again at every request, so that it can change in the middle of a run.
 """
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import loaded
 import uvicorn
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
@@ -245,4 +248,10 @@ async def over_http() -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(over_http) if sys.argv[2] == "http" else anyio.run(over_stdio, sys.argv[3])
+    match sys.argv[2:]:
+        case ["stdio", tool, *_]:  # a client of a browser adds arguments of its own
+            anyio.run(over_stdio, tool)
+        case ["loaded", path]:
+            loaded.serve(path, lambda words: anyio.run(over_stdio, words[0]))
+        case _:
+            anyio.run(over_http)

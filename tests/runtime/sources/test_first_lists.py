@@ -32,7 +32,7 @@ LIMITS = replace(QUICK, recheck_s=0.0)
 
 @pytest.fixture(scope="module", params=["stdio", "http"])
 def slack(request: pytest.FixtureRequest) -> Iterator[CatalogServer]:
-    with CatalogServer(["slack"], request.param) as server:
+    with CatalogServer(["slack"], request.param, loaded=True) as server:
         yield server
 
 

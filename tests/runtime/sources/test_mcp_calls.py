@@ -41,7 +41,7 @@ UNKNOWN = Mcp("slack", read_only=False, operations=None)
 
 @pytest.fixture(scope="module", params=["stdio", "http"])
 def slack(request: pytest.FixtureRequest) -> Iterator[CatalogServer]:
-    with CatalogServer(["slack", "exa"], request.param) as server:
+    with CatalogServer(["slack", "exa"], request.param, loaded=True) as server:
         yield server
 
 
