@@ -9,6 +9,7 @@ from typing import Literal
 
 from pipeline.document.handover_form import OPENING as HANDOVER_OPENING
 from pipeline.document.handover_form import OTHER_VERB, HandoverForms, Readable
+from pipeline.document.handover_form import WORD as HANDOVER_WORD
 from pipeline.document.inline import Inline, scan_inline
 from pipeline.document.items import as_written
 from pipeline.document.parentheses import match_brackets, match_parentheses
@@ -16,10 +17,11 @@ from pipeline.document.text import LeafText
 
 _OPENING_WORD = re.compile(r"[(（]\s*(?:この|呼び出す)")
 
-_TOOLS = r"[(（]\s*使う道具\s*[:：]"
-_CALL = r"[(（]\s*呼び出す\s*(?:[AaＡａ][OoＯｏ][PpＰｐ])\s*[:：]"
-_OPENING = re.compile(rf"(?P<tool>{_TOOLS})|(?P<call>{_CALL})|(?P<handover>{HANDOVER_OPENING.pattern})")
-_WORD = re.compile("使う道具")
+_TOOLS = "使う道具"
+_OPENING = re.compile(
+    rf"[(（]\s*(?:(?P<tool>{_TOOLS}\s*[:：])|(?P<call>呼び出す\s*[AaＡａ][OoＯｏ][PpＰｐ]\s*[:：])|(?P<handover>{HANDOVER_WORD}))"
+)
+_WORD = re.compile(_TOOLS)
 _BRACKETS = {"【": "】", "［": "］", "[": "]", "「": "」"}
 _ALL_BUT_LINKS = ("code", "tag", "autolink", "escape")
 _COLON = re.compile(r"\s*[:：]")
@@ -33,9 +35,9 @@ LookalikeKind = Literal["brackets", "bare", "colon", "verb"]
 
 def may_declare(text: str) -> bool:
     """Whether a text can hold a declaration or a look-alike at all: most do not, and pay for nothing more."""
-    if "使う道具" in text:
+    if _TOOLS in text:
         return True
-    return ("この" in text or "呼び出す" in text) and _OPENING_WORD.search(text) is not None
+    return (HANDOVER_WORD in text or "呼び出す" in text) and _OPENING_WORD.search(text) is not None
 
 
 @dataclass(slots=True)
@@ -95,20 +97,24 @@ Below = Literal["fence", "chain", "other"]
 def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", from_offset: int = 0) -> LeafReading:
     """Everything that a paragraph or heading declares, from `from_offset` on."""
     inline = scan_inline(leaf.text, labels)
-    reading = LeafReading(leaf, inline, inline.mask(hide=()), inline.mask())
-    mask = reading.mask
+    clean = mask = leaf.text
+    if inline.spans:
+        clean, mask = inline.mask(hide=()), inline.mask()
+    reading = LeafReading(leaf, inline, clean, mask)
     pairs = match_parentheses(mask)
-    hands_over = "この" in mask and HANDOVER_OPENING.search(mask, from_offset) is not None
+    hands_over = HANDOVER_WORD in mask and HANDOVER_OPENING.search(mask, from_offset) is not None
     forms = HandoverForms(mask) if hands_over else _NO_FORMS
     tail = _tail(mask, pairs, forms, from_offset, below) if hands_over and below != "other" else []
     in_tail = frozenset(tail)
     position = from_offset
+    tools = 0
     while match := _OPENING.search(mask, position):
-        start, position = match.start(), match.end()
+        start, position = match.span()
         closing = pairs.get(start)
         inner_end = len(mask) if closing is None else closing
         end = inner_end if closing is None else closing + 1
-        if match.group("handover"):
+        kind = match.lastgroup
+        if kind == "handover":
             found = Found("handover", start, end, match.end(), closing is not None, forms.read(match.end(), inner_end))
             found.direct = start in in_tail or (
                 below != "other" and closing is None and forms.declares(match.end(), inner_end)
@@ -121,12 +127,15 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
                 reading.lookalikes.append(Lookalike("verb", start, end, right))
                 position = end
                 continue
+        elif kind == "tool":
+            tools += 1
+            found = Found("tool", start, end, match.end(), closing is not None)
         else:
-            kind: Literal["tool", "call"] = "tool" if match.group("tool") else "call"
-            found = Found(kind, start, end, match.end(), closing is not None)
+            found = Found("call", start, end, match.end(), closing is not None)
         reading.found.append(found)
         position = end
-    reading.lookalikes.extend(_lookalikes(reading, pairs, from_offset))
+    if mask.count(_TOOLS, from_offset) > tools:  # else each stands in a declaration of its own
+        reading.lookalikes.extend(_lookalikes(reading, pairs, from_offset))
     if len(reading.lookalikes) > 1:
         reading.lookalikes.sort(key=lambda lookalike: lookalike.start)
     reading.chains = (

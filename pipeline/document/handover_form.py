@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from pipeline.document.inline import Inline
 
-OPENING = re.compile(r"[(（]\s*この")
+WORD = "この"
+OPENING = re.compile(rf"[(（]\s*{WORD}")
 _VERBATIM = "そのまま"
 _HAND = "渡す"
 OTHER_VERB = re.compile(r"渡します|渡して(?:ください|下さい)?")

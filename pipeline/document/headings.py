@@ -13,8 +13,8 @@ from pipeline.document.text import LeafText
 
 _MARKUP = re.compile(r"[*_\[\]<`\\]")
 _PHASE = re.compile(
-    r"(?:フェーズ|phase)\s*(?P<number>[0-9０-９]{1,15})"
-    r"(?:\s*(?:[:：、]|[.．](?![0-9０-９]))\s*|\s+(?!の)|$)(?P<title>.*)",
+    r"(?:フェーズ|phase)\s*([0-9０-９]{1,15})"
+    r"(?:\s*(?:[:：、]|[.．](?![0-9０-９]))\s*|\s+(?!の)|$)(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 """At most 15 digits: what JSON readers hold exactly."""
@@ -57,6 +57,9 @@ def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
 def _without(text: str, extents: list[tuple[int, int]]) -> str:
     if not extents:
         return text
+    if len(extents) == 1:
+        start, end = extents[0]
+        return text[:start] + text[end:]
     parts, position = [], 0
     for start, end in extents:
         if start > position:
@@ -71,4 +74,5 @@ def phase_heading(title: str) -> PhaseHeading | None:
     match = _PHASE.fullmatch(title)
     if match is None:
         return None
-    return PhaseHeading(int(match.group("number")), match.group("title").strip())
+    number, rest = match.groups()
+    return PhaseHeading(int(number), rest.strip())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pipeline.document.blocks import Block
 from pipeline.document.declarations import LeafReading
@@ -13,8 +14,7 @@ from pipeline.document.text import LeafText
 TOOLS_LIST = "利用可能なツール"
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseRange:
+class PhaseRange(NamedTuple):
     """A phase: the index of its heading's block, and that of the block behind its last one."""
 
     heading: PhaseHeading
@@ -36,36 +36,47 @@ class Outline:
     readings: dict[int, LeafReading] = field(default_factory=dict)
 
 
-def read_outline(blocks: Sequence[Block], labels: frozenset[str]) -> Outline:
+def read_outline(
+    blocks: Sequence[Block], headings: Iterable[int], leaf: Callable[[int], LeafText], labels: frozenset[str]
+) -> Outline:
+    """`headings`: the indices of those outside all containers, in order; `leaf`: the text of a block, by its index."""
     outline = Outline()
     level = 0
     opened: tuple[PhaseHeading, int] | None = None
-    listing = False
-
-    def close(end: int) -> None:
-        nonlocal opened
-        if opened is not None:
-            outline.phases.append(PhaseRange(*opened, end))
-            opened = None
-
-    for index, block in enumerate(blocks):
-        if block.depth == 1 and block.kind == "item" and block.nesting == 1 and listing:
-            outline.listed.append(index)
-        if block.depth or block.kind != "heading":
-            continue
-        title, reading = clean_title(LeafText(block.lines), labels) if block.lines else ("", None)
+    listing: int | None = None
+    for index in headings:
+        block = blocks[index]
+        if listing is not None:
+            outline.listed += _items(blocks, listing, index)
+            listing = None
+        title, reading = clean_title(leaf(index), labels)
         if reading is not None:
             outline.readings[index] = reading
-        phase = phase_heading(title) if not level or block.level <= level else None
+        own = block.level
+        phase = phase_heading(title) if not level or own <= level else None
+        if opened is not None and (phase is not None or own <= level):
+            outline.phases.append(PhaseRange(*opened, index))
+            opened = None
         if phase is not None:
-            level = level or block.level
-            close(index)
-            opened = (phase, index)
-        else:
-            if level and block.level <= level:
-                close(index)
-            if block.level == 1 and outline.name is None:
-                outline.name = title
-        listing = opened is None and title == TOOLS_LIST
-    close(len(blocks))
+            level = level or own
+            opened = phase, index
+            continue
+        if own == 1 and outline.name is None:
+            outline.name = title
+        if opened is None and title == TOOLS_LIST:
+            listing = index
+    end = len(blocks)
+    if listing is not None:
+        outline.listed += _items(blocks, listing, end)
+    if opened is not None:
+        outline.phases.append(PhaseRange(*opened, end))
     return outline
+
+
+def _items(blocks: Sequence[Block], start: int, end: int) -> list[int]:
+    """The items of lists outside of all other containers."""
+    return [
+        index
+        for index in range(start, end)
+        if blocks[index].kind == "item" and blocks[index].depth == 1 and blocks[index].nesting == 1
+    ]

@@ -23,8 +23,9 @@ def _match(mask: str, bracket: re.Pattern[str], opening: str) -> dict[int, int]:
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for match in bracket.finditer(mask):
-        if match.group() in opening:
-            opened.append(match.start())
+        at = match.start()
+        if mask[at] in opening:
+            opened.append(at)
         elif opened:
-            pairs[opened.pop()] = match.start()
+            pairs[opened.pop()] = at
     return pairs

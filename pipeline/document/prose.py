@@ -6,16 +6,12 @@ stops at the parse stage (R1). Fences are left out: where one stands there is it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 
 from pipeline.artifacts import Segment
 from pipeline.document.blocks import Block
 from pipeline.document.html import without_comments
 from pipeline.document.inline import scan_inline
-
-NextFence = Callable[[], int | None]
-"""The index of the next fence in order; None for a blank one, which goes nowhere (I1)."""
-
 
 _MAX_MARKS = 30
 """Containers inside this many others have no marks of their own: each line could repeat 10,000 of them."""
@@ -52,11 +48,18 @@ class _Writer:
         self.first = self.rest
 
     def leaf(self, lines: Sequence[str]) -> None:
-        if self.lines and not self.adjoins:
-            self.lines.append(_common(self.above, self.rest).rstrip())
-        for line in lines:
-            self.lines.append((self.first + line).rstrip(" ") if not line else self.first + line)
-            self.first = self.rest
+        """Nothing, for no lines."""
+        if not lines:
+            return
+        written = self.lines
+        if written and not self.adjoins:
+            written.append(_common(self.above, self.rest).rstrip() if self.above else "")
+        if self.first:
+            for line in lines:
+                written.append(self.first + line if line else self.first.rstrip(" "))
+                self.first = self.rest
+        else:
+            written += lines
         self._settle()
 
     def fence(self, index: int) -> None:
@@ -84,41 +87,53 @@ def _common(one: str, other: str) -> str:
     return one[:length]
 
 
-def write_prose(blocks: Sequence[Block], next_fence: NextFence, *, skip_first: bool) -> tuple[Segment, ...]:
-    """The blocks' prose; segments are whole lines, joined by line ends. `skip_first`: without the section's heading."""
+def write_prose(blocks: Iterable[Block], fences: Iterable[int | None]) -> tuple[Segment, ...]:
+    """The blocks' prose; segments are whole lines, joined by line ends.
+
+    `fences`: the numbers of those among the blocks, in order; None for a blank one, which goes nowhere (I1).
+    """
     writer = _Writer()
-    for index, block in enumerate(blocks):
-        if block.nesting == 1:
-            writer.open(block)
-        elif block.nesting == -1:
-            writer.close()
-        elif index or not skip_first:
-            _write(writer, block, next_fence)
+    numbers = iter(fences)
+    for block in blocks:
+        kind = block.kind
+        if block.nesting:
+            if block.nesting == 1:
+                writer.open(block)
+            else:
+                writer.close()
+        elif kind == "fence":
+            number = next(numbers)
+            if number is not None:
+                writer.fence(number)
+        elif kind == "paragraph":
+            writer.leaf(_shown([line.text for line in block.lines]))
+        elif kind == "heading":
+            lines = _shown([line.text for line in block.lines])
+            writer.leaf(["#" * block.level + " " + " ".join([line.strip() for line in lines])])
+        else:
+            writer.leaf(_lines(block))
     writer.flush()
     return tuple(writer.segments)
 
 
-def _write(writer: _Writer, block: Block, next_fence: NextFence) -> None:
-    kind = block.kind
-    if kind == "fence":
-        fence = next_fence()
-        if fence is not None:
-            writer.fence(fence)
-        return
-    lines = ["---"] if kind == "rule" else [line.text for line in block.lines]
-    if kind in ("paragraph", "heading"):
-        text = "\n".join(lines)
-        if "<!--" in text:
-            lines = _without_inline_comments(text).split("\n")
-            lines = [line for line in lines if line.strip()]
-        if kind == "heading":
-            lines = ["#" * block.level + " " + " ".join(line.strip() for line in lines)]
-    elif kind == "code":
-        lines = ["    " + line if line else line for line in lines]
-    elif kind == "html":
-        lines = [line for line in without_comments("\n".join(lines)).split("\n") if line.strip()]
-    if lines:
-        writer.leaf(lines)
+def _lines(block: Block) -> list[str]:
+    """Of all other leaves."""
+    if block.kind == "rule":
+        return ["---"]
+    lines = [line.text for line in block.lines]
+    if block.kind == "code":
+        return ["    " + line if line else line for line in lines]
+    if block.kind == "html":
+        return [line for line in without_comments("\n".join(lines)).split("\n") if line.strip()]
+    return lines
+
+
+def _shown(lines: list[str]) -> list[str]:
+    """A paragraph's or heading's lines without comments, which may go over several."""
+    text = lines[0] if len(lines) == 1 else "\n".join(lines)
+    if "<!--" not in text:
+        return lines
+    return [line for line in _without_inline_comments(text).split("\n") if line.strip()]
 
 
 def _without_inline_comments(text: str) -> str:

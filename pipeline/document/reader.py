@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from pipeline.artifacts import (
@@ -46,7 +46,7 @@ class _Listed(NamedTuple):
 
 @dataclass(slots=True)
 class _Part:
-    """A section while it is being read. `start`: the block of its heading; `indices`: its blocks; `fences`: all of it.
+    """A section while it is being read. `extents`: from where to where its blocks stand; `fences`: all of it.
 
     By block: `diagnosed`, what in it has a diagnostic of its own; `handed`, the hand-overs in it.
     """
@@ -54,8 +54,7 @@ class _Part:
     number: int | None
     title: str
     anchor: int
-    start: int | None
-    indices: list[int] = field(default_factory=list)
+    extents: list[tuple[int, int]] = field(default_factory=list)
     fences: list[int] = field(default_factory=list)
     tools: list[ToolDeclaration] = field(default_factory=list)
     calls: list[CallDeclaration] = field(default_factory=list)
@@ -68,53 +67,78 @@ class _Part:
         """Whether it has a declaration in the sense of T9, or calls."""
         return bool(self.tools or self.calls) or any(h.fence is not None or not h.closed for h in self.handovers)
 
+    @property
+    def indices(self) -> Iterator[int]:
+        """Of its blocks, in order."""
+        return chain.from_iterable([range(start, end) for start, end in self.extents])
+
 
 class _Reader:
     def __init__(self, source: Source, stem: str) -> None:
         self.source = source
         self.stem = stem
         self.blocks = read_blocks(source)
-        self.labels = frozenset(block.label for block in self.blocks if block.kind == "definition")
         self.anchors = Anchors()
         self.findings: list[Finding] = []
         self.fences: list[Fence] = []
-        fences = (index for index, block in enumerate(self.blocks) if block.kind == "fence")
-        self.fence_of = {index: number for number, index in enumerate(fences)}
         self.leaf_at: dict[int, LeafText] = {}
         self.last_line = len(source.lines)  # the last one that is not blank
         while not source.lines[self.last_line - 1].strip(" \t"):
             self.last_line -= 1
+        labels: list[str] = []
+        # By kind, their indices: what follows looks at most blocks only where they may be of interest.
+        self.headings: list[int] = []  # outside of all containers
+        self.texts: list[int] = []  # headings and paragraphs
+        self.codes: list[int] = []
+        self.fence_of: dict[int, int] = {}
+        for index, block in enumerate(self.blocks):
+            kind = block.kind
+            if kind == "paragraph":
+                self.texts.append(index)
+            elif kind == "heading":
+                self.texts.append(index)
+                if not block.depth:
+                    self.headings.append(index)
+            elif kind == "fence":
+                self.fence_of[index] = len(self.fence_of)
+            elif kind == "definition":
+                labels.append(block.label)
+            elif kind in ("code", "html"):
+                self.codes.append(index)
+        self.labels = frozenset(labels)
 
     # ------------------------------------------------------------------------------------------ the whole
 
     def read(self) -> tuple[ParsedDocument, Positions, tuple[Finding, ...]]:
-        outline = read_outline(self.blocks, self.labels)
+        outline = read_outline(self.blocks, self.headings, self.leaf, self.labels)
         name = outline.name or self.stem
         listed = self.listed_items(outline)
         readings = self.read_leaves(outline, listed)
         outside, phases = self.sections(outline, name)
+        telling = sorted({*self.fence_of, *readings, *listed.ends, *listed.unreadable, *self.codes}, reverse=True)
         previous: int | None = None
         seen: set[int] = set()
-        for part in self.walk(outline, outside, phases):
-            index = part.indices[-1]
-            block = self.blocks[index]
-            if part.start == index and part.number is not None:
-                part.anchor = self.anchors.add(self.heading_span(block))
+        for part, start, end in self.extents(outline, outside, phases):
+            part.extents.append((start, end))
+            if part.number is not None:
+                part.anchor = self.anchors.add(self.heading_span(self.blocks[start]))
                 self.check_number(part.number, previous, seen, part.anchor)
                 previous = part.number
                 seen.add(part.number)
-            if block.kind == "fence":
-                self.take_fence(part, index)
-            elif index in readings:
-                if index in listed.ends:
-                    self.take_listed(part, index, readings[index])
-                self.take_reading(part, index, readings[index])
-            elif index in listed.ends:
-                self.take_listed(part, index, None)
-            elif block.kind in ("code", "html") and block.lines:
-                self.take_code(part, index)
-            if index in listed.unreadable:
-                self.take_unreadable_item(part, index)
+            while telling and telling[-1] < end:
+                index = telling.pop()
+                if index in self.fence_of:
+                    self.take_fence(part, index)
+                elif index in readings:
+                    if index in listed.ends:
+                        self.take_listed(part, index, readings[index])
+                    self.take_reading(part, index, readings[index])
+                elif index in listed.ends:
+                    self.take_listed(part, index, None)
+                elif self.blocks[index].kind in ("code", "html"):
+                    self.take_code(part, index)
+                if index in listed.unreadable:
+                    self.take_unreadable_item(part, index)
         hand_text = [self.hands_text(part) for part in phases]
         document = ParsedDocument(
             name,
@@ -127,26 +151,24 @@ class _Reader:
 
     def sections(self, outline: Outline, name: str) -> tuple[_Part, list[_Part]]:
         origin = self.anchors.add(Span(1, 1, 1, len(self.source.lines[0]) + 1))
-        outside = _Part(None, "", origin, None)
+        outside = _Part(None, "", origin)
         if not outline.phases:
-            return outside, [_Part(None, name, origin, None)]
-        phases = [_Part(phase.heading.number, phase.heading.title, origin, phase.start) for phase in outline.phases]
-        return outside, phases
+            return outside, [_Part(None, name, origin)]
+        return outside, [_Part(heading.number, heading.title, origin) for heading, _, _ in outline.phases]
 
-    def walk(self, outline: Outline, outside: _Part, phases: list[_Part]) -> Iterator[_Part]:
-        """The section of each block, in order; the block's index is the last of its `indices`."""
-        single = not outline.phases
-        current = phases[0] if single else outside
-        upcoming = 0
-        for index in range(len(self.blocks)):
-            if not single:
-                if current is not outside and index >= outline.phases[upcoming - 1].end:
-                    current = outside
-                if upcoming < len(phases) and phases[upcoming].start == index:
-                    current = phases[upcoming]
-                    upcoming += 1
-            current.indices.append(index)
-            yield current
+    def extents(self, outline: Outline, outside: _Part, phases: list[_Part]) -> Iterator[tuple[_Part, int, int]]:
+        """In order: each section, or piece of what is outside all phases, and from where to where its blocks stand."""
+        position, end = 0, len(self.blocks)
+        if not outline.phases:
+            yield phases[0], position, end
+            return
+        for part, (_, start, behind) in zip(phases, outline.phases, strict=True):
+            if position < start:
+                yield outside, position, start
+            yield part, start, behind
+            position = behind
+        if position < end:
+            yield outside, position, end
 
     # ------------------------------------------------------------------------------------- reading leaves
 
@@ -173,16 +195,13 @@ class _Reader:
         V7).
         """
         readings: dict[int, LeafReading] = {}
-        for index in range(len(self.blocks) - 1, -1, -1):
-            block = self.blocks[index]
-            if block.kind not in ("paragraph", "heading") or not block.lines:
-                continue
+        for index in reversed(self.texts):
             leaf = self.leaf(index)
             if not may_declare(leaf.text):
                 continue
             below: Below = "other"
             fence: int | None = None
-            if index + 1 < len(self.blocks) and self.blocks[index + 1].depth == block.depth:
+            if index + 1 < len(self.blocks) and self.blocks[index + 1].depth == self.blocks[index].depth:
                 following = self.blocks[index + 1]
                 if following.kind == "fence":
                     below, fence = "fence", index + 1
@@ -212,7 +231,7 @@ class _Reader:
 
     def take_fence(self, part: _Part, index: int) -> None:
         block = self.blocks[index]
-        language = re.split("[ \t]", block.info.strip(" \t"), maxsplit=1)[0]
+        language = block.info.strip(" \t").split(" ", 1)[0].split("\t", 1)[0]
         end = len(self.source.lines[block.line - 1]) + 1
         anchor = self.anchors.add(Span(block.line, block.column, block.line, end))
         part.fences.append(len(self.fences))
@@ -317,7 +336,7 @@ class _Reader:
 
     def hands_text(self, part: _Part) -> bool:
         """Whether a fence is handed over as an argument, for which V5 looks for values."""
-        return any(
+        return bool(part.handovers) and any(
             handover.readable
             and handover.fence is not None
             and not handover.stacked
@@ -326,8 +345,11 @@ class _Reader:
         )
 
     def finish(self, part: _Part, is_phase: bool, with_values: bool) -> Section:
-        blocks, fences = [self.blocks[index] for index in part.indices], iter(part.fences)
-        prose = write_prose(blocks, lambda: self.visible(next(fences)), skip_first=part.number is not None)
+        fences = [None if self.fences[fence].blank else fence for fence in part.fences]
+        blocks = chain.from_iterable([self.blocks[start:end] for start, end in part.extents])
+        if part.number is not None:
+            next(blocks)  # its heading
+        prose = write_prose(blocks, fences)
         pieces = list(self.mentions(part)) if is_phase and not part.declares else []
         first = len(self.anchors.spans)
         for _, span in pieces:
@@ -337,7 +359,7 @@ class _Reader:
             part.title,
             part.anchor,
             prose,
-            tuple([fence for fence in part.fences if not self.fences[fence].blank]),
+            tuple([fence for fence in fences if fence is not None]),
             tuple(part.tools),
             tuple(part.calls),
             tuple(part.handovers),
@@ -345,9 +367,6 @@ class _Reader:
             first,
             tuple(filter(None, self.values(part))) if with_values else (),
         )
-
-    def visible(self, fence: int) -> int | None:
-        return None if self.fences[fence].blank else fence
 
     def mentions(self, part: _Part) -> Iterator[tuple[str, Span]]:
         for index in part.indices:

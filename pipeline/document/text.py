@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Final
 
 from pipeline.document.blocks import TextLine
 from pipeline.places import Span
+
+_ONE_LINE: Final[tuple[int, ...]] = (0,)
 
 
 class LeafText:
@@ -17,14 +20,14 @@ class LeafText:
         self.lines = lines
         if len(lines) == 1:
             self.text = lines[0].text
-            self.starts = [0]
+            self.starts = _ONE_LINE
         else:
             self.text = "\n".join([line.text for line in lines])
             starts, offset = [], 0
             for line in lines:
                 starts.append(offset)
                 offset += len(line.text) + 1
-            self.starts = starts
+            self.starts = tuple(starts)
 
     def point(self, offset: int) -> tuple[int, int]:
         """Line and column (1-based) of the character at `offset`."""

@@ -18,7 +18,7 @@ from pipeline.document.rules.containers import containers
 from pipeline.document.rules.fence import fence
 from pipeline.document.rules.html_block import html_block
 from pipeline.document.rules.indented_code import indented_code
-from pipeline.document.rules.paragraph import paragraph, plain_paragraph
+from pipeline.document.rules.paragraph import paragraph, plain_paragraph, unmarked_blocks
 from pipeline.document.rules.state import Reading
 from pipeline.document.rules.thematic_break import thematic_break
 
@@ -28,16 +28,18 @@ rule's; in silent mode only say whether the current line begins one that interru
 
 _INTERRUPTING = ["paragraph"]
 _RULES: tuple[tuple[str, Rule, list[str]], ...] = (
+    ("unmarked_blocks", unmarked_blocks, []),
     ("containers", containers, _INTERRUPTING),
     ("plain_paragraph", plain_paragraph, []),
-    ("indented_code", indented_code, []),
-    ("fence", fence, _INTERRUPTING),
     ("atx_heading", atx_heading, _INTERRUPTING),
+    ("fence", fence, _INTERRUPTING),
+    ("indented_code", indented_code, []),
     ("html_block", html_block, _INTERRUPTING),
     ("thematic_break", thematic_break, _INTERRUPTING),
     ("paragraph", paragraph, []),
 )
-"""Name, rule and the chains in which it is asked in silent mode; in the order in which they are asked."""
+"""Name, rule and the chains in which it is asked in silent mode; in the order in which they are asked. None takes what
+is another's, but for paragraphs: so what is frequent comes first."""
 
 
 def block_parser() -> MarkdownIt:

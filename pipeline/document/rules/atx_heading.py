@@ -14,16 +14,27 @@ def atx_heading(state: Reading, start: int, end: int, silent: bool) -> bool:
     row, first = state.row, state.first
     if row[first] != "#" or state.first_column - state.column >= CODE_INDENT:
         return False
-    match = _OPENING.match(row, first)
-    if match is None:
-        return False
     if silent:
-        return True
-    text = row[match.end() :].rstrip(" \t")
-    bare = text.rstrip("#")
-    if not bare or bare[-1] in " \t":
-        text = bare.rstrip(" \t")
-    line = TextLine(start + 1, match.end() + 1, text)
-    state.blocks.append(Block("heading", 0, state.depth, start + 1, start + 2, first + 1, len(match[1]), (line,)))
+        return _OPENING.match(row, first) is not None
+    heading = read_heading(row, first, state.depth, start)
+    if heading is None:
+        return False
+    state.blocks.append(heading)
     state.reached = state.line = start + 1
     return True
+
+
+def read_heading(row: str, first: int, depth: int, number: int) -> Block | None:
+    """The heading whose mark stands at `first` of line `number` (from 0); None if it is none."""
+    match = _OPENING.match(row, first)
+    if match is None:
+        return None
+    begin = match.end()
+    text = row[begin:].rstrip(" \t")
+    if text.endswith("#"):
+        bare = text.rstrip("#")
+        if not bare or bare[-1] in " \t":
+            text = bare.rstrip(" \t")
+    number += 1
+    line = TextLine(number, begin + 1, text)
+    return Block("heading", 0, depth, number, number + 1, first + 1, match.end(1) - first, (line,))

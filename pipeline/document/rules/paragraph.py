@@ -10,6 +10,7 @@ import re
 from typing import Literal
 
 from pipeline.document.block import Block, TextLine
+from pipeline.document.rules.atx_heading import read_heading
 from pipeline.document.rules.definition import read_definition
 from pipeline.document.rules.state import CODE_INDENT, Reading
 
@@ -20,8 +21,37 @@ _BLANK_OR_MARK = _MARKS | frozenset(" \t")
 _UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+\Z")
 
 
+def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
+    """Asked first, and spares most lines all other rules: paragraphs and headings outside of all containers, whose mark
+    or text stands at the very beginning of a line, one after another up to a line that begins with anything else."""
+    if silent or state.indents:
+        return False
+    rows, blocks = state.rows, state.blocks
+    number = start
+    while number < end:
+        row = rows[number]
+        if not row:
+            number += 1
+        elif row[0] not in _BLANK_OR_MARK:
+            lines = [TextLine(number + 1, 1, row)]
+            number += 1
+            while number < end and (row := rows[number]) and row[0] not in _BLANK_OR_MARK:
+                number += 1
+                lines.append(TextLine(number, 1, row))
+            if number < end and row:
+                return _continued(state, lines, number, end)
+            _ended(state, lines, number)
+        elif row[0] == "#" and (heading := read_heading(row, 0, 0, number)):
+            blocks.append(heading)
+            number += 1
+            state.reached = state.line = number
+        else:
+            break
+    return number > start
+
+
 def plain_paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
-    """Spares most lines the other rules: no block but a paragraph begins with this character."""
+    """Spares most other lines the rules below: no block but a paragraph begins with this character."""
     if silent or state.row[state.first] in _MARKS or state.first_column - state.column >= CODE_INDENT:
         return False
     return paragraph(state, start, end, silent)
@@ -30,17 +60,20 @@ def plain_paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
 def paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
     if silent:
         return False
+    return _continued(state, [TextLine(start + 1, state.first + 1, state.row[state.first :])], start + 1, end)
+
+
+def _continued(state: Reading, lines: list[TextLine], number: int, end: int) -> bool:
+    """Read on from line `number`, behind `lines`."""
     rows = state.rows
     nested = bool(state.indents)
-    lines = [TextLine(start + 1, state.first + 1, state.row[state.first :])]
-    number = start + 1
     while number < end:
         row = rows[number]
         if not row:
             break
         if not nested and row[0] not in _BLANK_OR_MARK:
-            lines.append(TextLine(number + 1, 1, row))
             number += 1
+            lines.append(TextLine(number, 1, row))
             continue
         inside = state.enter(number)
         first = state.first
@@ -55,18 +88,22 @@ def paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
             state.interrupting = inside
             if _interrupted(state, number, end):
                 break
-        lines.append(TextLine(number + 1, first + 1, row[first:]))
         number += 1
-    if lines:
+        lines.append(TextLine(number, first + 1, row[first:]))
+    return _ended(state, lines, number)
+
+
+def _interrupted(state: Reading, number: int, end: int) -> bool:
+    return any(rule(state, number, end, True) for rule in state.md.block.ruler.getRules("paragraph"))
+
+
+def _ended(state: Reading, lines: list[TextLine], number: int) -> bool:
+    if lines and lines[0].text[0] == "[":
         lines = _take_definitions(state, lines)
     if lines:
         _add(state, "paragraph", lines, number)
     state.reached = state.line = number
     return True
-
-
-def _interrupted(state: Reading, number: int, end: int) -> bool:
-    return any(rule(state, number, end, True) for rule in state.md.block.ruler.getRules("paragraph"))
 
 
 def _add(

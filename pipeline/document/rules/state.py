@@ -125,7 +125,10 @@ class Reading(StateBlock):
         """Make a line the current one and go through the open containers' marks; whether it is inside all of them."""
         self.entered = number
         self.row = row = self.rows[number]
-        self.advance(0, 0)
+        if row and row[0] not in " \t":
+            self.run = self.run_column = self.first = self.first_column = self.column = 0
+        else:
+            self.advance(0, 0)
         index = 0
         for needed in self.indents:
             indent = self.first_column - self.column
@@ -178,18 +181,21 @@ class Reading(StateBlock):
     def open_item(self, number: int, marker: str, *, sibling: bool) -> None:
         """Open an item: in the list of the innermost open item, which ends here, or in a list of its own."""
         column = self.first + 1
+        number += 1
+        blocks = self.blocks
         if sibling:
             self._end(self.openings[-1])
         else:
-            block = Block("list", 1, self.depth, number + 1, 0, column)
-            self.blocks.append(block)
+            block = Block("list", 1, self.depth, number, 0, column)
+            blocks.append(block)
             self.depth += 1
             self.lists.append(block)
             self.openings.append(block)
             self.indents.append(0)
-        block = Block("item", 1, self.depth, number + 1, 0, column, marker=marker)
-        self.blocks.append(block)
-        self.depth += 1
+        depth = self.depth
+        block = Block("item", 1, depth, number, 0, column, marker=marker)
+        blocks.append(block)
+        self.depth = depth + 1
         self.openings[-1] = block
 
     def close(self, index: int) -> None:
