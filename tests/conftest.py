@@ -4,6 +4,7 @@ shows what the processes that it started wrote last."""
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +30,11 @@ collect_ignore = [] if find_spec("paka") else ["reference"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What hundreds of processes load is compiled once, as in an installation, also where the shell says otherwise: it takes
+# longer than most of what they are started for.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 LAST_LINES: Final = 40
 """Of the log of each process, below a failure."""

@@ -28,12 +28,10 @@ CALLER = "# 親\n\n## フェーズ 1: 頼む (呼び出す AOP: 週次報告)\n"
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Nothing of this machine's settings; the command's bytecode is kept, as in an installation."""
-    base = tmp_path_factory.mktemp("home")
     return {
         "PATH": os.environ["PATH"],
-        "HOME": str(base),
+        "HOME": str(tmp_path_factory.mktemp("home")),
         "PYTHONPATH": str(ROOT),
-        "PYTHONPYCACHEPREFIX": str(base / "pycache"),
         "LANG": "C.UTF-8",
     }
 
