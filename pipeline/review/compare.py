@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from pipeline.diagnostics.bind import Diagnostic
 from pipeline.diagnostics.findings import Finding
+from pipeline.review.aligning import runs, unified
 from pipeline.review.match import match
 from pipeline.review.version import Access, Handed, Version, VersionPhase, fences_of, prose_lines
 
@@ -111,7 +112,7 @@ def compare(old: Version, new: Version) -> Comparison:
     ]
     kept = set(pairs.values())
     changes += [_phase(phase, None, False) for index, phase in enumerate(before) if index not in kept]
-    shared_text = _unified(_shared_text(old), _shared_text(new))
+    shared_text = unified(_shared_text(old), _shared_text(new))
     shared_fences = _fences(_shared_fences(old), _shared_fences(new))
     shown = tuple(change for change in changes if not change.empty or change.renumbered)
     appeared, gone = _diagnostics(old, new)
@@ -124,7 +125,7 @@ def _phase(old: VersionPhase | None, new: VersionPhase | None, moved: bool) -> P
         old,
         new,
         moved,
-        _unified(old.text() if old else [], new.text() if new else []),
+        unified(old.text() if old else [], new.text() if new else []),
         _fences(old.fences() if old else [], new.fences() if new else []),
         _tools(old.access() if old else {}, new.access() if new else {}),
         _handovers(old.handovers() if old else [], new.handovers() if new else []),
@@ -133,9 +134,20 @@ def _phase(old: VersionPhase | None, new: VersionPhase | None, moved: bool) -> P
 
 
 def _in_order(places: Sequence[int]) -> set[int]:
-    """The largest part of `places` that is in ascending order: what did not move when the others did."""
-    kept = difflib.SequenceMatcher(None, sorted(places), list(places), autojunk=False).get_matching_blocks()
-    return {places[block.b + offset] for block in kept for offset in range(block.size)}
+    """The largest part of `places`, all different, that is in ascending order: what did not move when the others did.
+    By patience sorting."""
+    ends: list[int] = []  # at n - 1: the smallest end of an ascending part of n places
+    before: dict[int, int | None] = {}
+    for place in places:
+        at = bisect_left(ends, place)
+        before[place] = ends[at - 1] if at else None
+        ends[at : at + 1] = [place]
+    found: set[int] = set()
+    last = ends[-1] if ends else None
+    while last is not None:
+        found.add(last)
+        last = before[last]
+    return found
 
 
 def _shared_text(version: Version) -> list[str]:
@@ -146,21 +158,16 @@ def _shared_fences(version: Version) -> list[Fence]:
     return [] if version.parsed is None else fences_of(version.parsed, version.parsed.outside)
 
 
-def _unified(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
-    """The hunks, without the lines that would name files."""
-    return tuple(difflib.unified_diff(old, new, lineterm="", n=2))[2:]
-
-
 def _fences(old: Sequence[Fence], new: Sequence[Fence]) -> tuple[FenceChange, ...]:
     changes: list[FenceChange] = []
-    for kind, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, i1, i2, j1, j2 in runs(old, new):
         if kind == "equal":
             continue
         gone, came = old[i1:i2], new[j1:j2]
         for index in range(max(len(gone), len(came))):
             before = gone[index] if index < len(gone) else None
             after = came[index] if index < len(came) else None
-            lines = _unified(_fence_lines(before), _fence_lines(after))
+            lines = unified(_fence_lines(before), _fence_lines(after))
             changes.append(FenceChange(before, after, lines))
     return tuple(changes)
 
