@@ -53,6 +53,10 @@ class Tool:
     digest: str
     definition: str = "{}"
 
+    def __hash__(self) -> int:
+        """As cheap as a word's, for what is kept of each tool."""
+        return hash(self.digest)
+
     def category(self, folded: str) -> Category | None:
         """The category whose folded name (`catalog.fold.fold`) is `folded`."""
         return next((c for c in self.categories if c.name == folded or fold(c.name) == folded), None)

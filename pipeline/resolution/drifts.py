@@ -27,7 +27,7 @@ def drifted(
     """One finding an operation and kind of change, at the phase's heading. A tool without a lock gives none."""
     found: dict[tuple[str, str, str], Finding] = {}
     attached: list[Grant | Handover] = [*grants, *handovers]
-    for name in dict.fromkeys(use.tool for use in attached):
+    for name in dict.fromkeys([use.tool for use in attached]):
         locked = catalog.locked(name)
         if locked is None:
             continue

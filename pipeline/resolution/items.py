@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from catalog.fold import fold
 from catalog.model import Category, Operation, Tool
@@ -48,19 +49,25 @@ class ItemReading:
 
     def grant(self) -> Grant:
         """What it attaches (T7, T8); only for a faultless item with a tool."""
-        tool = self.tool
-        if tool is None:
+        if self.tool is None:
             raise ValueError("なし grants nothing")
-        categories = (self.category.name,) if self.category else ()
-        operations: tuple[str, ...] | None
-        if tool.kind == "standard":
-            operations = granted_words(tool, self.category, self.read_only)
-        elif tool.operations is None:
-            operations = None
-        else:
-            operations = tuple(o.name for o in select(tool.operations, categories, read_only=self.read_only))
-        narrowable = tool.kind != "standard" and bool(tool.categories) and not categories
-        return Grant(tool.name, tool.kind, categories, self.read_only, operations, self.options, narrowable)
+        grant = _plain_grant(self.tool, None if self.category is None else self.category.name, self.read_only)
+        return grant._replace(options=self.options) if self.options else grant
+
+
+@lru_cache(maxsize=1024)
+def _plain_grant(tool: Tool, category: str | None, read_only: bool) -> Grant:
+    """Cached: the documents of a library use the same tools in the same few ways."""
+    categories = () if category is None else (category,)
+    operations: tuple[str, ...] | None
+    if tool.kind == "standard":
+        operations = granted_words(tool, category, read_only)
+    elif tool.operations is None:
+        operations = None
+    else:
+        operations = tuple([o.name for o in select(tool.operations, categories, read_only=read_only)])
+    narrowable = tool.kind != "standard" and bool(tool.categories) and not categories
+    return Grant(tool.name, tool.kind, categories, read_only, operations, (), narrowable)
 
 
 def select(operations: tuple[Operation, ...], categories: tuple[str, ...], *, read_only: bool) -> list[Operation]:
@@ -70,11 +77,11 @@ def select(operations: tuple[Operation, ...], categories: tuple[str, ...], *, re
     ]
 
 
-def granted_words(tool: Tool, category: Category | None, read_only: bool) -> tuple[str, ...]:
+def granted_words(tool: Tool, category: str | None, read_only: bool) -> tuple[str, ...]:
     """The words that a standard tool's item grants (T8)."""
     grants = dict(tool.grants)
     if category is not None:
-        return grants.get(category.name, (category.name,))
+        return grants.get(category, (category,))
     if read_only:
         return grants.get(_READ, (_READ,))
     words: dict[str, None] = {}
@@ -136,6 +143,9 @@ def _no_tool(
 
 
 def _read_category(reading: ItemReading, tool: Tool, category: str, declaration: str, catalog: CatalogView) -> None:
+    reading.category = tool.category(fold(category))
+    if reading.category is not None:
+        return
     arguments: tuple[tuple[str, Argument], ...] = (
         ("item", reading.item.text),
         ("declaration", declaration),
@@ -145,10 +155,8 @@ def _read_category(reading: ItemReading, tool: Tool, category: str, declaration:
     if not tool.categories:
         reading.faults.append(ItemFault("category-not-supported", "", arguments, (tool.name,)))
         return
-    reading.category = tool.category(fold(category))
-    if reading.category is None:
-        suggestions = catalog.suggest_categories(tool, category)
-        reading.faults.append(ItemFault("category-unknown", "", arguments, suggestions))
+    suggestions = catalog.suggest_categories(tool, category)
+    reading.faults.append(ItemFault("category-unknown", "", arguments, suggestions))
 
 
 def _read_groups(reading: ItemReading, tool: Tool, declaration: str) -> None:

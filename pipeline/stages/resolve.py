@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from catalog.model import Operation, Tool
+from catalog.model import Tool
 from catalog.view import CatalogView
 from pipeline.artifacts import (
     CallDeclaration,
@@ -70,11 +71,11 @@ class _Resolver:
             self.read_tools(outside, "outside")
             self.read_calls_outside(outside)
             self.read_handovers(outside, "outside")
-        phases = tuple(self.phase(section) for section in self.parsed.phases)
+        phases = tuple([self.phase(section) for section in self.parsed.phases])
         if not any(phase.kind == "agent" for phase in phases):
             self.unreachable(outside, outside.fences, "no-agent")
-        pins = tuple(self.pins[key] for key in sorted(self.pins))
-        contracts = tuple(self.contracts[key] for key in sorted(self.contracts))
+        pins = tuple([self.pins[key] for key in sorted(self.pins)])
+        contracts = tuple([self.contracts[key] for key in sorted(self.contracts)])
         artifact = ResolvedDocument(self.parsed.name, self.parsed.kind, phases, pins, contracts)
         return ResolveOutcome(artifact, tuple(self.findings))
 
@@ -110,21 +111,16 @@ class _Resolver:
             self.report("fence-unreachable", self.parsed.fences[fence].anchor, section, variant)
 
     def pin(self, tool_name: str, operations: tuple[str, ...] | None) -> None:
-        tool = self.tools[tool_name]
-        self.contracts[(tool_name, "")] = Contract(tool_name, "", _reached(tool.kind, tool.definition))
-        wanted = set(operations or ())
-        for operation in tool.operations or ():
-            if operation.name in wanted:
-                self.pins[(tool_name, operation.name)] = _pin(tool, operation)
-                if operation.definition != "{}":
-                    self.contracts[(tool_name, operation.name)] = Contract(
-                        tool_name, operation.name, operation.definition
-                    )
+        pins, contracts = _pinned(self.tools[tool_name], operations)
+        self.pins.update(pins)
+        self.contracts.update(contracts)
 
     # ----------------------------------------------------------------------------------------------- tools
 
     def read_tools(self, section: Section, place: Place) -> tuple[Grant, ...]:
         """The tools that the section's declarations attach: none outside all phases or in a calling phase (T10, C2)."""
+        if not section.tools:
+            return ()
         grants: dict[Grant, None] = {}
         nones: list[tuple[int, str]] = []
         only_nones = True
@@ -173,19 +169,22 @@ class _Resolver:
         """All categories of a connector, over the whole phase, are like none (T7)."""
         declared: dict[str, set[str]] = {}
         for grant in grants:
-            declared.setdefault(grant.tool, set()).update(grant.categories)
+            if grant.categories and grant.kind != "standard":
+                declared.setdefault(grant.tool, set()).update(grant.categories)
         whole = {
             name
             for name, categories in declared.items()
-            if self.tools[name].kind != "standard"
-            and categories
-            and categories == {category.name for category in self.tools[name].categories}
+            if all(category.name in categories for category in self.tools[name].categories)
         }
-        return tuple(grant._replace(narrowable=True) if grant.tool in whole else grant for grant in grants)
+        if not whole:
+            return grants
+        return tuple([grant._replace(narrowable=True) if grant.tool in whole else grant for grant in grants])
 
     # ------------------------------------------------------------------------------------------- hand-overs
 
     def read_handovers(self, section: Section, place: Place) -> tuple[Handover, ...]:
+        if not section.handovers:
+            return ()
         handovers: list[Handover] = []
         scopes = (Scope(section.values), self.outside_values)
         misplaced = {"outside": "handover-outside-phase", "call": "handover-in-call-phase"}.get(place)
@@ -256,8 +255,23 @@ class _Resolver:
             self.findings.append(Finding("tool-mentioned-undeclared", at, section.number, arguments, (), variant))
 
 
-def _pin(tool: Tool, operation: Operation) -> Pin:
-    return Pin(tool.name, operation.name, operation.effect, operation.description, operation.schema)
+_Key: TypeAlias = tuple[str, str]
+"""A tool and an operation."""
+
+
+@lru_cache(maxsize=1024)
+def _pinned(tool: Tool, operations: tuple[str, ...] | None) -> tuple[Mapping[_Key, Pin], Mapping[_Key, Contract]]:
+    """What is to be known of a tool and of those operations. Cached: the documents of a library use the same."""
+    pins: dict[_Key, Pin] = {}
+    contracts = {(tool.name, ""): Contract(tool.name, "", _reached(tool.kind, tool.definition))}
+    wanted = frozenset(operations or ())
+    for operation in tool.operations or ():
+        key = tool.name, operation.name
+        if operation.name in wanted:
+            pins[key] = Pin(*key, operation.effect, operation.description, operation.schema)
+            if operation.definition != "{}":
+                contracts[key] = Contract(*key, operation.definition)
+    return pins, contracts
 
 
 @lru_cache(maxsize=256)
