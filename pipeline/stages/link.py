@@ -21,6 +21,9 @@ LAST_LINE = 'if __name__ == "__main__": PROCEDURE.main()'
 
 _INDENT = " " * INDENT
 
+_LINE_STARTS = ('"', "\\n")
+"""What stands before the beginning of a line in a literal: its quote, or a line end as it is written there."""
+
 
 def link(parsed: ParsedDocument, resolved: ResolvedDocument, codes: Sequence[PhaseCode | None]) -> Module:
     """The module of a document. `codes`: by phase, None where it calls another AOP.
@@ -70,11 +73,12 @@ class _Writer:
             fields = (f"number={phase.number}", f"title={literal(phase.title)}", f"calls={literal(phase.calls or '')}")
             self.write("Phase(\n" + "".join([f"{inner}{field},\n" for field in fields]) + f"{_INDENT})")
         else:
-            shortest = _shortest_mark(code)
+            shortest = 0
             for piece in code.source:
                 if isinstance(piece, str):
                     self.write(piece)
                 elif isinstance(piece, FenceSlot):
+                    shortest = shortest or _shortest_mark(code)
                     self._fence(piece, section, shortest)
                 else:
                     self.write(str(phase.number))
@@ -109,10 +113,19 @@ def _longest_run(text: str, sign: str) -> int:
 
 def _shortest_mark(code: PhaseCode) -> int:
     """How long a fence mark must be, lest prose that begins a line like one (from an HTML block) pairs up with it."""
-    longest = 2
-    for piece in code.source:
-        if isinstance(piece, str):
-            for sign in ("`", "~"):
-                if f'"{sign * 3}' in piece or f"\\n{sign * 3}" in piece:
-                    longest = max([longest, *map(len, re.findall(f'(?:"|\\\\n)({sign}{{3,}})', piece))])
-    return longest + 1
+    runs = [_longest_at_line_start(piece, sign) for piece in code.source if isinstance(piece, str) for sign in "`~"]
+    return max([2, *runs]) + 1
+
+
+def _longest_at_line_start(piece: str, sign: str) -> int:
+    """Of the runs of a sign that begin a line of a literal; 0 without one that is as long as a fence's mark."""
+    longest = 0
+    at = piece.find(sign * 3) if sign in piece else -1  # most hold no such sign, and that is seen at once
+    while at >= 0:
+        end = at + 3
+        while piece.startswith(sign, end):
+            end += 1
+        if piece.endswith(_LINE_STARTS, 0, at):
+            longest = max(longest, end - at)
+        at = piece.find(sign * 3, end)
+    return longest

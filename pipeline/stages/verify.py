@@ -55,7 +55,8 @@ def _most_code(resolved: ResolvedDocument) -> int:
 def _phase(place: int, declared: DeclaredPhase, phase: ResolvedPhase, parsed: ParsedDocument) -> Iterator[Fault]:
     yield from [Fault("form", place, detail) for detail in _identity(declared, phase)]
     yield from [Fault("tools", place, detail) for detail in _tools(declared.tools, phase.tools)]
-    yield from [Fault("tools", place, detail) for detail in _handovers(declared.handovers, phase.handovers, parsed)]
+    if declared.handovers or phase.handovers:
+        yield from [Fault("tools", place, detail) for detail in _handovers(declared.handovers, phase.handovers, parsed)]
     expected = [(fence, parsed.fences[fence].text) for fence in phase.fences]
     for fence in missing_fences(declared.instructions or "", expected):
         yield Fault("fence", place, "a fence is not in the instructions word for word, between fence marks", fence)

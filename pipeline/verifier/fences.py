@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
-_MARK = re.compile(r"^(`{3,}|~{3,})(.*)$", re.MULTILINE)
+_MARKS = ("```", "~~~")
+_RUN = re.compile("`+|~+")
+
+
+class _Mark(NamedTuple):
+    """A line that begins with a fence mark: `run`, and `rest` of it; from where to where."""
+
+    start: int
+    end: int
+    run: str
+    rest: str
 
 
 def missing_fences(instructions: str, expected: Sequence[tuple[int, str]]) -> list[int]:
@@ -22,13 +33,13 @@ def missing_fences(instructions: str, expected: Sequence[tuple[int, str]]) -> li
     for number, text in reversed(expected):
         wanted.setdefault(text if text.endswith("\n") else f"{text}\n", []).append(number)
     lengths = set(map(len, wanted))
-    marks = list(_MARK.finditer(instructions))
+    marks = _marks(instructions)
     closers = _closers(marks)
     place = 0
     while place < len(marks):
         closer = closers[place]
         if closer is not None:
-            start, end = marks[place].end() + 1, marks[closer].start()
+            start, end = marks[place].end + 1, marks[closer].start
             # Only a text of a length that is looked for is cut out: places may lie inside each other.
             if end - start in lengths:
                 numbers = wanted.get(instructions[start:end])
@@ -40,16 +51,27 @@ def missing_fences(instructions: str, expected: Sequence[tuple[int, str]]) -> li
     return [number for number, _ in expected if number in lost]
 
 
-def _closers(marks: Sequence[re.Match[str]]) -> list[int | None]:
+def _marks(instructions: str) -> list[_Mark]:
+    marks: list[_Mark] = []
+    start = 0
+    for line in instructions.split("\n"):
+        end = start + len(line)
+        if line.startswith(_MARKS) and (run := _RUN.match(line)):
+            marks.append(_Mark(start, end, run[0], line[run.end() :]))
+        start = end + 1
+    return marks
+
+
+def _closers(marks: Sequence[_Mark]) -> list[int | None]:
     """For each mark the one that closes it: the next of its length or longer, if it has its length and its own line."""
     closers: list[int | None] = [None] * len(marks)
     behind: dict[str, list[int]] = {"`": [], "~": []}
     for place in range(len(marks) - 1, -1, -1):
-        run = marks[place][1]
+        run = marks[place].run
         candidates = behind[run[0]]  # the marks further down, the nearest last, none hidden by a longer or equal one
-        while candidates and len(marks[candidates[-1]][1]) < len(run):
+        while candidates and len(marks[candidates[-1]].run) < len(run):
             candidates.pop()
-        if candidates and marks[candidates[-1]][1] == run and not marks[candidates[-1]][2].strip(" \t"):
+        if candidates and marks[candidates[-1]].run == run and not marks[candidates[-1]].rest.strip(" \t"):
             closers[place] = candidates[-1]
         candidates.append(place)
     return closers

@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from pipeline.garbage import uncollected
@@ -74,15 +72,32 @@ def read_module(source: str, most_code: int) -> DeclaredModule:
         source = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads a file
     if len(source) > _LARGE:
         _check_size(source, most_code)
-    if any(_COOKIE.match(line) for line in source.split("\n", 2)[:2]):
+    if _COOKIE.match(source):
         raise FormError("a coding declaration: Python would read another text than the one that is checked")
-    with uncollected():  # nodes do not know their parents
-        return _read(source)
+    return _LAST.read(source)
 
 
-@lru_cache(maxsize=1)
+class _Last:
+    """The last one is kept: a result tells the instructions of the module that verify has just read. It is known by
+    being compared, which takes no time for the same text; a key of a cache would be hashed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[str, DeclaredModule] | None = None
+
+    def read(self, source: str) -> DeclaredModule:
+        known = self._known
+        if known is not None and known[0] == source:
+            return known[1]
+        with uncollected():  # nodes do not know their parents
+            module = _read(source)
+        self._known = source, module
+        return module
+
+
+_LAST = _Last()
+
+
 def _read(source: str) -> DeclaredModule:
-    """The last one is kept: a result tells the instructions of the module that verify has just read."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of an escape that Python does not know: it is what it evaluates to
@@ -98,8 +113,10 @@ def _read(source: str) -> DeclaredModule:
 
 
 _LARGE = 1 << 20
+_END = f"\n{LAST_LINE}\n"
 _BLANKS = " \t\f\n"
-_COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=]")
+_COOKIE = re.compile(r"(?:[^\n]*+\n)?[ \t\f]*#.*?coding[:=]")
+"""On the first line or the second."""
 _MOST_STRINGS = 2 << 20
 """Three times the lines that the largest module has. `ast` takes 150 bytes for each, however short."""
 
@@ -138,8 +155,7 @@ def _check_size(source: str, most_code: int) -> None:
 # ------------------------------------------------------------------------------------------------ the frame
 
 
-@dataclass(frozen=True, slots=True)
-class _Signature:
+class _Signature(NamedTuple):
     positional: tuple[str, ...]
     required: frozenset[str]
     known: frozenset[str]
@@ -178,12 +194,15 @@ def _frame(body: list[ast.stmt], source: str) -> tuple[ast.expr, frozenset[str]]
         or declaration.targets[0].id != "PROCEDURE"
     ):
         raise _wrong(declaration or body[-1], "the import must be followed by `PROCEDURE = Procedure(…)`")
-    end = f"\n{LAST_LINE}\n"
-    if len(body) < 4 or not source.endswith(end) or body[3].lineno != source.count("\n"):
+    lines = source.count("\n")
+    if len(body) < 4 or not source.endswith(_END) or body[3].lineno != lines:
         raise _wrong(body[3] if len(body) > 3 else declaration, f"only `{LAST_LINE}` may follow, as the last line")
-    before = source[: -len(end)].rstrip(_BLANKS)
-    line = before[before.rfind("\n") + 1 :]
-    if (before.count("\n") + 1, len(line.encode())) != (declaration.end_lineno, declaration.end_col_offset):
+    end = len(source) - len(_END)
+    while source[end - 1] in _BLANKS:  # the docstring, at least, stands before it
+        end -= 1
+    line = source[source.rfind("\n", 0, end) + 1 : end]
+    reached = lines - source.count("\n", end) + 1, len(line.encode())
+    if reached != (declaration.end_lineno, declaration.end_col_offset):
         raise _wrong(body[3], f"nothing may stand between the declaration and `{LAST_LINE}`, not even a comment")
     return declaration.value, imported
 
@@ -275,16 +294,17 @@ def _arguments(
     name = node.func.id
     if name not in imported:
         raise _wrong(node, f"{name} is not imported")
-    signature = _SIGNATURES[name]
-    if len(node.args) > len(signature.positional):
+    positional, required, known = _SIGNATURES[name]
+    if len(node.args) > len(positional):
         raise _wrong(node, f"{name}: too many arguments without a name")
-    arguments = dict(zip(signature.positional, node.args, strict=False))
+    arguments = dict(zip(positional, node.args, strict=False)) if node.args else {}
     for keyword in node.keywords:
-        if keyword.arg is None or keyword.arg not in signature.known or keyword.arg in arguments:
-            raise _wrong(keyword.value, f"{name}: an unknown, repeated or starred argument: {keyword.arg}")
-        arguments[keyword.arg] = keyword.value
-    if not arguments.keys() >= signature.required:
-        missing = signature.required - arguments.keys()
+        argument = keyword.arg
+        if argument is None or argument not in known or argument in arguments:
+            raise _wrong(keyword.value, f"{name}: an unknown, repeated or starred argument: {argument}")
+        arguments[argument] = keyword.value
+    if not required.issubset(arguments):
+        missing = required - arguments.keys()
         raise _wrong(node, f"{name}: without {', '.join(sorted(missing))}")
     return name, arguments
 
