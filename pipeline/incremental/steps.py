@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 from pipeline import canonical
 from pipeline.artifacts import ParsedDocument, ResolvedDocument
@@ -19,33 +21,56 @@ from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
 from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
 
+Stored: TypeAlias = tuple[bytes, str]
+"""An artifact's bytes and their digest."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class ParseStep:
-    """`packed`: the artifact's bytes, `digest` theirs; b"", "" and None for an unreadable document."""
+    """`artifact` None: an unreadable document. `stored`: of the artifact, where an earlier compile has packed it."""
 
     report: StageReport
-    packed: bytes
-    digest: str
     artifact: ParsedDocument | None
     positions: Positions
     findings: tuple[Finding, ...]
+    stored: Stored | None = None
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The artifact's bytes, b"" for none. Made when they are asked for: most steps of a job store nothing."""
+        if self.stored is not None:
+            return self.stored[0]
+        return b"" if self.artifact is None else canonical.dumps(self.artifact)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of `packed`, "" for none."""
+        return bundle.digest(self.packed) if self.stored is None else self.stored[1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ResolveStep:
-    """As `ParseStep`. `expanded`: how much text is asked for, see `generate.expanded_size`.
-
-    Above the limit the document is refused, and there are no bytes: each phase would name all that the phases share.
-    """
+    """As `ParseStep`. `expanded`: how much text is asked for, see `generate.expanded_size`."""
 
     report: StageReport
-    packed: bytes
-    digest: str
     artifact: ResolvedDocument
     expanded: int
     reads: Reads
     findings: tuple[Finding, ...]
+    stored: Stored | None = None
+
+    @cached_property
+    def packed(self) -> bytes:
+        """As `ParseStep.packed`. None of a document that is refused for what it asks for: each phase would name all
+        that the phases share."""
+        if self.stored is not None:
+            return self.stored[0]
+        return b"" if self.expanded > MAX_INSTRUCTIONS else canonical.dumps(self.artifact)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of `packed`, "" for none."""
+        return bundle.digest(self.packed) if self.stored is None else self.stored[1]
 
 
 def parse_step(
@@ -68,12 +93,11 @@ def parse_step(
         except Lost as error:
             lost = lost or error.reason
             continue
-        return ParseStep(reused("parse"), packed, past.tail.parsed, artifact, positions, past.parse_findings)
+        return ParseStep(reused("parse"), artifact, positions, past.parse_findings, (packed, past.tail.parsed))
     stem, max_bytes = options
     outcome = parse_stage.parse(data, stem, max_bytes)
     report = StageReport("parse", None, "ran", _parse_reason(document, options, previous, fresh, lost))
-    packed = b"" if outcome.artifact is None else canonical.dumps(outcome.artifact)
-    return ParseStep(report, packed, bundle.digest(packed), outcome.artifact, outcome.positions, outcome.findings)
+    return ParseStep(report, outcome.artifact, outcome.positions, outcome.findings)
 
 
 def _parse_reason(
@@ -114,33 +138,17 @@ def resolve_step(
             lost = lost or error.reason
             continue
         if resolved is not None:
-            return ResolveStep(
-                reused("resolve"),
-                packed,
-                past.tail.resolved,
-                resolved,
-                expanded_size(artifact, resolved),
-                reads,
-                past.resolve_findings,
-            )
+            expanded, stored = expanded_size(artifact, resolved), (packed, past.tail.resolved)
+            return ResolveStep(reused("resolve"), resolved, expanded, reads, past.resolve_findings, stored)
     recorder = Recorder(inquiry)
     outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path)
-    reason = _resolve_reason(parsed.digest, artifact, inquiry, previous, fresh, lost)
+    report = StageReport("resolve", None, "ran", _resolve_reason(parsed, artifact, inquiry, previous, fresh, lost))
     expanded = expanded_size(artifact, outcome.artifact)
-    packed = b"" if expanded > MAX_INSTRUCTIONS else canonical.dumps(outcome.artifact)
-    return ResolveStep(
-        StageReport("resolve", None, "ran", reason),
-        packed,
-        bundle.digest(packed),
-        outcome.artifact,
-        expanded,
-        recorder.reads(artifact),
-        outcome.findings,
-    )
+    return ResolveStep(report, outcome.artifact, expanded, recorder.reads(artifact), outcome.findings)
 
 
 def _resolve_reason(
-    digest: str,
+    step: ParseStep,
     parsed: ParsedDocument,
     inquiry: Inquiry,
     previous: Previous | None,
@@ -151,7 +159,7 @@ def _resolve_reason(
         return reasons.without_record(fresh, lost)
     if previous.other_version("resolve", resolve_stage.VERSION):
         return "stage-version"
-    if previous.tail.parsed != digest:
+    if previous.tail.parsed != step.digest:
         return "document" if previous.parsed is None else reasons.parsed_change(previous.parsed, parsed)
     reads = previous.tail.reads
     changes = [] if reads is None else inquiry.changes(reads, lambda: mentionable_text(parsed))
