@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
 from redis import Redis
@@ -15,9 +15,11 @@ from redis.sentinel import Sentinel
 
 from pipeline.stores.files import FileStore
 from pipeline.stores.protocol import Store
-from pipeline.stores.s3 import S3Settings, S3Store
 from workers.ledger.ledger import Ledger, Timing
 from workers.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.stores.s3 import S3Settings
 
 CONNECT_TIMEOUT_S: Final = 5.0
 SOCKET_TIMEOUT_S: Final = 30.0
@@ -85,12 +87,17 @@ def open_store(settings: Settings) -> Store:
     scheme, _, place = settings.store.partition(":")
     if scheme == "file":
         return FileStore(Path(place.removeprefix("//")), max_bytes=None, durable=True)
+    # boto3 is a sixth of what a worker loads; a process that keeps its store in files starts without it.
+    from pipeline.stores.s3 import S3Store  # noqa: PLC0415
+
     store = S3Store(s3_settings(settings))
     store.check()
     return store
 
 
 def s3_settings(settings: Settings) -> S3Settings:
+    from pipeline.stores.s3 import S3Settings  # noqa: PLC0415 - as above
+
     bucket, _, prefix = settings.store.removeprefix("s3://").partition("/")
     access, secret = settings.s3_access_key, settings.s3_secret_key
     return S3Settings(
