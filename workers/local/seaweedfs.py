@@ -31,6 +31,10 @@ class SeaweedFS(LocalServer):
     `secret_key` only, and makes no bucket by itself.
     """
 
+    # Asked to end, it waits a quarter of a minute for those who listen to it, which it is itself. What it has answered
+    # is in its files.
+    _patience_s = 1.0
+
     def __init__(self, folder: Path, *, bound: bool = False) -> None:
         self._folder = folder
         self._bound = bound

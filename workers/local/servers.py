@@ -60,6 +60,8 @@ class LocalServer(ABC):
     """One process with its children. Whoever starts it sets `_process`, and waits with `_wait_for_answer`."""
 
     _process: subprocess.Popen[bytes] | None = None
+    _patience_s: float = 10.0
+    """How long it is waited for after it was asked to end."""
 
     @abstractmethod
     def start(self) -> None:
@@ -91,7 +93,7 @@ class LocalServer(ABC):
         """The data stays. The second time nothing."""
         process, self._process = self._process, None
         if process is not None:
-            stop_group(process)
+            stop_group(process, self._patience_s)
 
     def kill(self) -> None:
         """As a crash would."""
