@@ -267,6 +267,8 @@ def test_nobody_else_can_speak_for_the_script(box_folder: Path) -> None:
                         intruder.sendall(
                             b'{"id":1,"tool":"exa","operation":"search","arguments":{"query":"intruder"}}\n'
                         )
+                        intruder.settimeout(120)
+                        intruder.recv(1)  # until it is turned away: in a crowd the script itself might not get through
                 except OSError:
                     pass
             time.sleep(0.0005)
