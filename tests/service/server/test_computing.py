@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,13 +41,11 @@ def children() -> set[int]:
     """Of this process, by which the servers of the tests are run, those that compute."""
     found = set()
     for task in Path("/proc/self/task").iterdir():
-        for child in (task / "children").read_text().split():
-            try:
-                command = Path(f"/proc/{child}/cmdline").read_bytes()
-            except OSError:
-                continue
-            if b"anyio.to_process" in command:
-                found.add(int(child))
+        with suppress(OSError):  # the thread ended meanwhile
+            for child in (task / "children").read_text().split():
+                with suppress(OSError):  # or the child
+                    if b"anyio.to_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+                        found.add(int(child))
     return found
 
 
