@@ -146,9 +146,8 @@ begin(work, None, Bounds(1024, -4.0, 1024))
     assert done.returncode == -signal.SIGALRM
 
 
-def test_a_comparison_that_does_not_end(roomy: Running, document: str) -> None:
-    """Thousands of fences, half of which changed: comparing them grows with more than the square of their number. It is
-    refused, and the server goes on."""
+def test_a_comparison_that_takes_too_long(roomy: Running, document: str) -> None:
+    """Thousands of fences, half of which changed, in the time of a few: refused, and the server goes on."""
     found = computing(roomy)
     client = roomy.as_token()
     for version in ("a", "b"):
@@ -156,9 +155,9 @@ def test_a_comparison_that_does_not_end(roomy: Running, document: str) -> None:
         written = f"# x\n\n## フェーズ 1: 一\n\n{fences}"
         assert client.put(f"/v1/documents/{document}", content=written).status_code == 202
         roomy.compile_all()
-    found.bounds = replace(found.bounds, seconds=1.0)
+    found.bounds = replace(found.bounds, seconds=0.01)
     status, code, details = problem(client.get(f"/v1/documents/{document}/diff"))
-    assert (status, code, details) == (422, "invalid_input", {"resource": "time", "limit": 1})
+    assert (status, code, details) == (422, "invalid_input", {"resource": "time", "limit": 0})
     assert client.get("/healthz").status_code == 200
 
 
