@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import lru_cache
 
 from pipeline.artifacts import Handover, ResolvedDocument, ResolvedPhase
@@ -49,57 +49,62 @@ def graph(resolved: ResolvedDocument, lang: Lang = "ja") -> str:
     return "\n".join(_lines(resolved, _WORDS[lang])) + "\n"
 
 
-def _lines(resolved: ResolvedDocument, words: Mapping[str, str]) -> Iterator[str]:
-    effects = {(pin.tool, pin.operation): pin.effect for pin in resolved.pins}
+def _lines(resolved: ResolvedDocument, words: Mapping[str, str]) -> list[str]:
+    reading = {(tool, operation) for tool, operation, effect, _, _ in resolved.pins if effect == "read"}
     tools: dict[str, str] = {}
     called: dict[str, str] = {}
-    yield "flowchart TD"
+    lines = ["flowchart TD"]
+    edges: list[str] = []
+    word = words["phase"]
     for place, phase in enumerate(resolved.phases):
-        title = phase.title if phase.number is None else f"{words['phase']} {phase.number}: {phase.title}".rstrip(": ")
-        yield f"  p{place}[[{_label(title)}]]" if phase.kind == "call" else f"  p{place}[{_label(title)}]"
+        title = phase.title if phase.number is None else f"{word} {phase.number}: {phase.title}".rstrip(": ")
+        lines.append(f"  p{place}[[{_label(title)}]]" if phase.kind == "call" else f"  p{place}[{_label(title)}]")
         if place:
-            yield f"  p{place - 1} --> p{place}"
-    for phase in resolved.phases:
-        if phase.calls is not None and phase.calls not in called:
-            called[phase.calls] = f"c{len(called)}"
-            yield f"  {called[phase.calls]}([{_label(phase.calls)}])"
-        for tool in (*(grant.tool for grant in phase.tools), *(handover.tool for handover in phase.handovers)):
-            if tool not in tools:
-                tools[tool] = f"t{len(tools)}"
-                yield f"  {tools[tool]}[({_label(tool)})]"
+            lines.append(f"  p{place - 1} --> p{place}")
     for place, phase in enumerate(resolved.phases):
         if phase.calls is not None:
-            yield f"  p{place} ==>|{_label(words['calls'])}| {called[phase.calls]}"
-        yield from [f"  {edge}" for edge in _edges(f"p{place}", phase, tools, effects, words)]
+            if phase.calls not in called:
+                called[phase.calls] = f"c{len(called)}"
+                lines.append(f"  {called[phase.calls]}([{_label(phase.calls)}])")
+            edges.append(f"  p{place} ==>|{_label(words['calls'])}| {called[phase.calls]}")
+        for tool in (*[grant.tool for grant in phase.tools], *[handover.tool for handover in phase.handovers]):
+            if tool not in tools:
+                tools[tool] = f"t{len(tools)}"
+                lines.append(f"  {tools[tool]}[({_label(tool)})]")
+        edges += _edges(f"p{place}", phase, tools, reading, words)
+    return lines + edges
 
 
 def _edges(
     node: str,
     phase: ResolvedPhase,
     tools: Mapping[str, str],
-    effects: Mapping[tuple[str, str], str],
+    reading: Container[tuple[str, str]],
     words: Mapping[str, str],
-) -> Iterator[str]:
+) -> list[str]:
     """An arrow a tool and direction: from the tool into the phase that reads it, the other way where it writes."""
+    edges: list[str] = []
     reads: dict[str, list[str]] = {}
     writes: dict[str, list[str]] = {}
     for grant in phase.tools:
+        tool = grant.tool
         if grant.kind == "standard":
             granted = ", ".join((*grant.operations, *(value for _, value in grant.options))) if grant.operations else ""
-            yield f"{node} ---|{_label(_said(words['uses'], [granted], words))}| {tools[grant.tool]}"
+            edges.append(f"  {node} ---|{_label(_said(words['uses'], [granted], words))}| {tools[tool]}")
         elif grant.operations is None:
             known = reads if grant.read_only else writes
-            known.setdefault(grant.tool, []).append(words["unknown-reads" if grant.read_only else "unknown-writes"])
+            known.setdefault(tool, []).append(words["unknown-reads" if grant.read_only else "unknown-writes"])
         else:
             for operation in grant.operations:
-                known = reads if effects.get((grant.tool, operation)) == "read" else writes
-                known.setdefault(grant.tool, []).append(operation)
+                known = reads if (tool, operation) in reading else writes
+                known.setdefault(tool, []).append(operation)
     for tool, names in reads.items():
-        yield f"{tools[tool]} -.->|{_label(_said(words['reads'], names, words))}| {node}"
+        edges.append(f"  {tools[tool]} -.->|{_label(_said(words['reads'], names, words))}| {node}")
     for tool, names in writes.items():
-        yield f"{node} -->|{_label(_said(words['writes'], names, words))}| {tools[tool]}"
+        edges.append(f"  {node} -->|{_label(_said(words['writes'], names, words))}| {tools[tool]}")
     for handover in phase.handovers:
-        yield f"{node} ==>|{_label(_handed(handover, words))}| {tools[handover.tool]}"
+        edges.append(f"  {node} ==>|{_label(_handed(handover, words))}| {tools[handover.tool]}")
+    return edges
 
 
 def _said(verb: str, names: Iterable[str], words: Mapping[str, str]) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256 as _sha256
+from json.encoder import encode_basestring as _quoted
 
 from pipeline import canonical
-from pipeline.artifacts import Contract, Module, ParsedDocument, Pin, ResolvedDocument, ResolvedPhase
+from pipeline.artifacts import Contract, Grant, Module, ParsedDocument, Pin, ResolvedDocument, ResolvedPhase
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.json_text import encoder
 from pipeline.places import Positions
@@ -56,22 +57,22 @@ def _array(lines: Iterable[str]) -> str:
     return f"[\n{body}\n]" if body else "[]"
 
 
+@lru_cache(maxsize=64)
 def _versions(generator: GeneratorIdentity) -> str:
     identity = {"name": generator.name, "version": generator.version, "model": generator.model}
     return _compact({"artifacts": SCHEMA_VERSION, **versions.BY_STAGE, "generator": identity})
 
 
-def _tools(contracts: Iterable[Contract]) -> Iterator[str]:
+def _tools(contracts: Iterable[Contract]) -> list[str]:
     """How each tool in use is reached."""
-    for contract in contracts:
-        if not contract.operation:
-            yield f'{{"tool": {_compact(contract.tool)}, {contract.definition[1:]}'
+    return [
+        f'{{"tool": {_quoted(tool)}, {definition[1:]}' for tool, operation, definition in contracts if not operation
+    ]
 
 
-def _operations(resolved: ResolvedDocument) -> Iterator[str]:
-    contracts = {(contract.tool, contract.operation): contract.definition for contract in resolved.contracts}
-    for pin in resolved.pins:
-        yield _operation(pin, contracts.get((pin.tool, pin.operation), "{}"))
+def _operations(resolved: ResolvedDocument) -> list[str]:
+    contracts = {(tool, operation): definition for tool, operation, definition in resolved.contracts}
+    return [_operation(pin, contracts.get((pin.tool, pin.operation), "{}")) for pin in resolved.pins]
 
 
 @lru_cache(maxsize=4096)
@@ -88,26 +89,27 @@ def _operation(pin: Pin, contract: str) -> str:
 
 def _fences(parsed: ParsedDocument, positions: Positions) -> Iterator[str]:
     """All of the document's, in order: phases name them by index."""
-    for fence in parsed.fences:
-        line = positions[fence.anchor].line
-        digest = _sha256(fence.text.encode()).hexdigest()
-        yield f'{{"line": {line}, "language": {_compact(fence.language)}, "sha256": "{digest}"}}'
+    for language, text, anchor in parsed.fences:
+        line = positions[anchor].line
+        digest = _sha256(text.encode()).hexdigest()
+        yield f'{{"line": {line}, "language": {_compact(language)}, "sha256": "{digest}"}}'
 
 
-def _phases(resolved: ResolvedDocument, positions: Positions, carried: frozenset[int]) -> Iterator[str]:
-    for place, phase in enumerate(resolved.phases):
-        yield _compact(_phase(phase, positions, place in carried))
+def _phases(resolved: ResolvedDocument, positions: Positions, carried: frozenset[int]) -> list[str]:
+    return [_phase(phase, positions, place in carried) for place, phase in enumerate(resolved.phases)]
 
 
-def _phase(phase: ResolvedPhase, positions: Positions, carried: bool) -> dict[str, object]:
-    return {
+def _phase(phase: ResolvedPhase, positions: Positions, carried: bool) -> str:
+    head = {
         "number": phase.number,
         "title": phase.title,
         "line": phase_line(phase, positions),
         "kind": phase.kind,
         "calls": phase.calls,
         "carried": carried,
-        "tools": [tool_dict(grant) for grant in phase.tools],
+    }
+    tools = ", ".join([_compact(tool_dict(grant)) if grant.options else _plain_tool(grant) for grant in phase.tools])
+    handed: dict[str, object] = {
         "fences": phase.fences,
         "handovers": [
             {**handover_dict(handover, positions), "categories": handover.categories, "read_only": handover.read_only}
@@ -115,6 +117,13 @@ def _phase(phase: ResolvedPhase, positions: Positions, carried: bool) -> dict[st
             for handover in phase.handovers
         ],
     }
+    return f'{_compact(head)[:-1]}, "tools": [{tools}], {_compact(handed)[1:]}'
+
+
+@lru_cache(maxsize=1024)
+def _plain_tool(grant: Grant) -> str:
+    """Cached: what a grant without options says is the catalog's, and the same in many documents."""
+    return _compact(tool_dict(grant))
 
 
 def _source_map(

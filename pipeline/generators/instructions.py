@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -21,29 +21,37 @@ _HANDOVERS = "\n【文をそのまま渡す道具】文はこの道具が持っ�
 _RULES = "\n【決まり】使えるのは上の道具だけ。囲み（``` の間）の文は一字一句そのまま使い、要約も言い換えもしない。\n"
 
 
-def instructions_of(unit: Unit) -> Iterator[Prose]:
-    yield f"あなたは「{unit.title}」{_ROLE}" if unit.title else f"あなたはこの段{_ROLE}"
+def instructions_of(unit: Unit) -> list[Prose]:
+    role = f"あなたは「{unit.title}」{_ROLE}" if unit.title else f"あなたはこの段{_ROLE}"
+    written: list[Prose] = [role]
     if unit.shared:
-        yield _SHARED
-        yield from _prose(unit.shared, "shared")
+        written.append(_SHARED)
+        written += _prose(unit.shared, "shared")
     if unit.body:
-        yield _STEPS
-        yield from _prose(unit.body, "own")
-    pins = {(pin.tool, pin.operation): pin for pin in unit.pins}
+        written.append(_STEPS)
+        written += _prose(unit.body, "own")
     if unit.tools:
-        yield _TOOLS
-        yield from [_grant(grant, pins) for grant in unit.tools]
+        written.append((_tools if any(grant.options for grant in unit.tools) else _plain_tools)(unit.tools, unit.pins))
     elif not unit.handovers:
-        yield _NO_TOOLS
+        written.append(_NO_TOOLS)
     if unit.handovers:
-        yield _HANDOVERS
-        yield from [_handover(handover) for handover in unit.handovers]
-    yield _RULES
+        written.append(_HANDOVERS)
+        written += [_handover(handover) for handover in unit.handovers]
+    written.append(_RULES)
+    return written
 
 
-def _prose(body: tuple[Segment, ...], scope: Literal["own", "shared"]) -> Iterator[Prose]:
-    for segment in body:
-        yield f"{segment}\n" if isinstance(segment, str) else FenceHere(scope, segment)
+def _tools(tools: tuple[Grant, ...], pins: tuple[Pin, ...]) -> str:
+    known = {(pin.tool, pin.operation): pin for pin in pins}
+    return "".join([_TOOLS, *[_grant(grant, known) for grant in tools]])
+
+
+_plain_tools = lru_cache(maxsize=256)(_tools)
+"""Of grants without options: their words are the catalog's, and the same in many documents."""
+
+
+def _prose(body: tuple[Segment, ...], scope: Literal["own", "shared"]) -> list[Prose]:
+    return [f"{segment}\n" if isinstance(segment, str) else FenceHere(scope, segment) for segment in body]
 
 
 def _grant(grant: Grant, pins: Mapping[tuple[str, str], Pin]) -> str:

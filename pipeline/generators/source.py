@@ -105,7 +105,7 @@ def _any_prose(text: str) -> str:
     return f"{_ITEM}{lines(text, _ITEM)}\n"
 
 
-_SHORT = 1000
+_SHORT = 2000
 
 _short_prose = lru_cache(maxsize=1024)(_any_prose)
 """What stands outside all phases is in the instructions of each, and much of the rest in those of every document."""

@@ -26,4 +26,4 @@ class TemplateGenerator:
         from pipeline.generators.instructions import instructions_of  # noqa: PLC0415
         from pipeline.generators.source import render_phase  # noqa: PLC0415
 
-        return render_phase(unit, list(instructions_of(unit)), unit.tools)
+        return render_phase(unit, instructions_of(unit), unit.tools)

@@ -5,7 +5,7 @@ What a generator reads is cut out here, so that nothing else regenerates a phase
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pipeline.artifacts import (
     Grant,
@@ -65,20 +65,26 @@ def expanded_size(parsed: ParsedDocument, resolved: ResolvedDocument) -> int:
 
     A compile refuses a document for which it is above `MAX_INSTRUCTIONS` before it generates anything.
     """
-    pins = {(pin.tool, pin.operation): 2 * len(pin.operation) + len(pin.description) + _LINE for pin in resolved.pins}
-    widths: dict[tuple[str, tuple[str, ...]], int] = {}
-    outside = _text_size(parsed, parsed.outside)
+    pins = {
+        (tool, operation): 2 * len(operation) + len(description) + _LINE
+        for tool, operation, _, description, _ in resolved.pins
+    }
+    widths: dict[tuple[str, tuple[str, ...] | None], int] = {}
+    outside = _text_size(parsed, parsed.outside) + _PHASE
     total = 0
     for section, phase in zip(parsed.phases, resolved.phases, strict=True):
         if phase.kind == "call":
             continue
-        total += _PHASE + outside + _text_size(parsed, section)
-        total += sum([_lines_size(parsed.fences[handover.fence].text) for handover in phase.handovers])
+        total += outside + _text_size(parsed, section)
+        for handover in phase.handovers:
+            total += _lines_size(parsed.fences[handover.fence].text)
         for entry in _attached(phase):
-            key = (entry.tool, entry.operations or ())
-            if key not in widths:
-                widths[key] = sum([pins.get((entry.tool, operation), _LINE) for operation in key[1]])
-            total += widths[key]
+            key = entry.tool, entry.operations
+            width = widths.get(key)
+            if width is None:
+                tool, operations = key
+                width = widths[key] = sum([pins.get((tool, operation), _LINE) for operation in operations or ()])
+            total += width
     return total
 
 
@@ -92,6 +98,8 @@ def _languages(parsed: ParsedDocument, section: Section) -> tuple[str | None, ..
 
 
 def _prose(body: tuple[Segment, ...], places: Mapping[int, int]) -> tuple[Segment, ...]:
+    if not places:  # no fence stands in it
+        return body
     return tuple([segment if isinstance(segment, str) else places[segment] for segment in body])
 
 
@@ -117,23 +125,27 @@ def _handovers(section: Section, phase: ResolvedPhase, places: Mapping[int, int]
     )
 
 
-def _attached(phase: ResolvedPhase) -> list[Grant | Handover]:
-    return [*phase.tools, *phase.handovers]
+def _attached(phase: ResolvedPhase) -> Sequence[Grant | Handover]:
+    return [*phase.tools, *phase.handovers] if phase.handovers else phase.tools
 
 
 def _used(phase: ResolvedPhase, pins: Mapping[str, Mapping[str, Pin]]) -> tuple[Pin, ...]:
     """The pins of what the phase may call, sorted by tool and operation, each once."""
     used: dict[str, set[str]] = {}
     for entry in _attached(phase):
-        used.setdefault(entry.tool, set()).update(entry.operations or ())
-    return tuple(
-        [pins[tool][name] for tool in sorted(used) if tool in pins for name in sorted(used[tool]) if name in pins[tool]]
-    )
+        if entry.operations and entry.tool in pins:
+            used.setdefault(entry.tool, set()).update(entry.operations)
+    return tuple([pins[tool][name] for tool in sorted(used) for name in sorted(used[tool]) if name in pins[tool]])
 
 
 def _text_size(parsed: ParsedDocument, section: Section) -> int:
-    prose = [_lines_size(segment) for segment in section.body if isinstance(segment, str)]
-    return sum(prose) + sum([_lines_size(parsed.fences[fence].text) for fence in section.fences])
+    size = 0
+    for segment in section.body:
+        if isinstance(segment, str):
+            size += len(segment) + _LINE * (segment.count("\n") + 1)
+    for fence in section.fences:
+        size += _lines_size(parsed.fences[fence].text)
+    return size
 
 
 def _lines_size(text: str) -> int:
