@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -24,6 +25,7 @@ def targets(page: Path) -> list[str]:
     return [str(child.attrs["href"]) for child in inline if child.type == "link_open"]
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """As GitHub makes them: lower case, punctuation dropped, blanks to hyphens."""
     tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def examples(page: Path) -> list[Example]:
             continue
         content = text.encode()
         if words[0] == "python":
-            content = subprocess.run([sys.executable, "-c", text], capture_output=True, check=True, timeout=60).stdout
+            content = printed(text)
         if words[1].startswith("arguments"):
             schema = {**tool["inputSchema"], "properties": json.loads(text)}
             content = json.dumps({**tool, "inputSchema": schema}).encode()
@@ -50,6 +51,12 @@ def examples(page: Path) -> list[Example]:
     return found
 
 
+@cache
+def printed(program: str) -> bytes:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=60).stdout
+
+
+@cache
 def linted(content: bytes) -> Report:
     return lint_bytes(content, "example.json")[0]
 

@@ -95,4 +95,5 @@ def rpc(
 
 def post(running: Running, body: bytes, **headers: str) -> httpx2.Response:
     given = {"content-type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
-    return httpx2.post(f"{running.url}/mcp", content=body, headers=given, timeout=320)
+    # Without certificates, which nobody asks for here: to read them takes longer than most requests.
+    return httpx2.post(f"{running.url}/mcp", content=body, headers=given, timeout=320, verify=False)
