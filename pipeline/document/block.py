@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Final, Literal, NamedTuple
 
 BlockKind = Literal["heading", "paragraph", "fence", "code", "html", "rule", "definition", "quote", "list", "item"]
 
@@ -14,6 +16,10 @@ class TextLine(NamedTuple):
     number: int
     column: int
     text: str
+
+
+text_line: Final[Callable[[tuple[int, int, str]], TextLine]] = partial(tuple.__new__, TextLine)
+"""A `TextLine` of its fields, in half the time: there is one for each line of text."""
 
 
 @dataclass(slots=True)

@@ -93,6 +93,8 @@ class _Reader:
         self.fence_of: dict[int, int] = {}
         for index, block in enumerate(self.blocks):
             kind = block.kind
+            if block.nesting:
+                continue
             if kind == "paragraph":
                 self.texts.append(index)
             elif kind == "heading":
@@ -196,9 +198,10 @@ class _Reader:
         """
         readings: dict[int, LeafReading] = {}
         for index in reversed(self.texts):
-            leaf = self.leaf(index)
-            if not may_declare(leaf.text):
+            lines = self.blocks[index].lines
+            if not may_declare(lines[0].text if len(lines) == 1 else self.leaf(index).text):
                 continue
+            leaf = self.leaf(index)
             below: Below = "other"
             fence: int | None = None
             if index + 1 < len(self.blocks) and self.blocks[index + 1].depth == self.blocks[index].depth:

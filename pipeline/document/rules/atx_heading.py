@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.document.block import Block, TextLine
+from pipeline.document.block import Block, text_line
 from pipeline.document.rules.state import CODE_INDENT, Reading
 
 _OPENING = re.compile(r"(#{1,6}+)(?:[ \t]++|\Z)")
@@ -36,5 +36,5 @@ def read_heading(row: str, first: int, depth: int, number: int) -> Block | None:
         if not bare or bare[-1] in " \t":
             text = bare.rstrip(" \t")
     number += 1
-    line = TextLine(number, begin + 1, text)
+    line = text_line((number, begin + 1, text))
     return Block("heading", 0, depth, number, number + 1, first + 1, match.end(1) - first, (line,))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pipeline.document.block import Block, TextLine
+from pipeline.document.block import Block, TextLine, text_line
 from pipeline.document.rules.atx_heading import read_heading
 from pipeline.document.rules.definition import read_definition
 from pipeline.document.rules.state import CODE_INDENT, Reading
@@ -33,11 +33,11 @@ def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
         if not row:
             number += 1
         elif row[0] not in _BLANK_OR_MARK:
-            lines = [TextLine(number + 1, 1, row)]
+            lines = [text_line((number + 1, 1, row))]
             number += 1
             while number < end and (row := rows[number]) and row[0] not in _BLANK_OR_MARK:
                 number += 1
-                lines.append(TextLine(number, 1, row))
+                lines.append(text_line((number, 1, row)))
             if number < end and row:
                 return _continued(state, lines, number, end)
             _ended(state, lines, number)
@@ -54,13 +54,13 @@ def plain_paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
     """Spares most other lines the rules below: no block but a paragraph begins with this character."""
     if silent or state.row[state.first] in _MARKS or state.first_column - state.column >= CODE_INDENT:
         return False
-    return paragraph(state, start, end, silent)
+    first = state.first
+    return _continued(state, [text_line((start + 1, first + 1, state.row[first:]))], start + 1, end)
 
 
 def paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
-    if silent:
-        return False
-    return _continued(state, [TextLine(start + 1, state.first + 1, state.row[state.first :])], start + 1, end)
+    first = state.first
+    return not silent and _continued(state, [text_line((start + 1, first + 1, state.row[first:]))], start + 1, end)
 
 
 def _continued(state: Reading, lines: list[TextLine], number: int, end: int) -> bool:
@@ -73,7 +73,7 @@ def _continued(state: Reading, lines: list[TextLine], number: int, end: int) -> 
             break
         if not nested and row[0] not in _BLANK_OR_MARK:
             number += 1
-            lines.append(TextLine(number, 1, row))
+            lines.append(text_line((number, 1, row)))
             continue
         inside = state.enter(number)
         first = state.first
@@ -86,23 +86,22 @@ def _continued(state: Reading, lines: list[TextLine], number: int, end: int) -> 
                     _add(state, "heading", lines, number + 1, 1 if row[first] == "=" else 2)
                     return True
             state.interrupting = inside
-            if _interrupted(state, number, end):
-                break
+            for rule in state.interrupters:
+                if rule(state, number, end, True):
+                    return _ended(state, lines, number)
         number += 1
-        lines.append(TextLine(number, first + 1, row[first:]))
+        lines.append(text_line((number, first + 1, row[first:])))
     return _ended(state, lines, number)
 
 
-def _interrupted(state: Reading, number: int, end: int) -> bool:
-    return any(rule(state, number, end, True) for rule in state.md.block.ruler.getRules("paragraph"))
-
-
 def _ended(state: Reading, lines: list[TextLine], number: int) -> bool:
+    """Make a block of the lines, if they are more than definitions."""
     if lines and lines[0].text[0] == "[":
         lines = _take_definitions(state, lines)
     if lines:
         _add(state, "paragraph", lines, number)
-    state.reached = state.line = number
+    else:
+        state.reached = state.line = number
     return True
 
 
@@ -111,8 +110,9 @@ def _add(
 ) -> None:
     number, column, text = lines[-1]
     if text[-1] in " \t":
-        lines[-1] = TextLine(number, column, text.rstrip(" \t"))
-    number, column, _ = lines[0]
+        lines[-1] = text_line((number, column, text.rstrip(" \t")))
+    if len(lines) > 1:
+        number, column, _ = lines[0]
     state.blocks.append(Block(kind, 0, state.depth, number, end + 1, column, level, tuple(lines)))
     state.reached = state.line = end
 
