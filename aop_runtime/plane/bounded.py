@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from datetime import date
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Final, TypeAlias, cast
 
@@ -33,6 +33,9 @@ BUDGET_S: Final = 2.0
 """Of the processor, for one value."""
 
 _LONGEST_FORMATTED: Final = 1_000
+_REMEMBERED: Final = 1_024
+_REMEMBERED_BYTES: Final = 16 * 1024
+"""So many schemas that were found sound are remembered, and none that is larger."""
 _STEPS: Final = 128
 
 _Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]"
@@ -76,10 +79,36 @@ def evaluator(schema: Mapping[str, Json], dialect: type[Validator] = Draft202012
     Raises SchemaError, and ValueError or TypeError where it holds what JSON cannot.
     """
     plain = cast("dict[str, Any]", schema)
-    json.dumps(plain, allow_nan=False)
+    if len(json.dumps(plain, allow_nan=False)) <= _REMEMBERED_BYTES:
+        _checked(_Written(plain), dialect)
+    else:
+        _check(plain, dialect)
+    return _bounded(dialect)(plain, registry=Registry())
+
+
+class _Written:
+    """A schema that equals one that is written as it is."""
+
+    def __init__(self, plain: dict[str, Any]) -> None:
+        self.plain = plain
+        self._text = repr(plain)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Written) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _checked(schema: _Written, dialect: type[Validator]) -> None:
+    """Each phase of a run asks for the schemas of its tools again; to check one takes milliseconds."""
+    _check(schema.plain, dialect)
+
+
+def _check(plain: dict[str, Any], dialect: type[Validator]) -> None:
     # Its patterns may be of a dialect that is not Python's.
     cast("type[Draft202012Validator]", dialect).check_schema(plain, format_checker=FormatChecker(formats=()))
-    return _bounded(dialect)(plain, registry=Registry())
 
 
 def errors(validator: Validator, value: Json, most: int, budget_s: float = BUDGET_S) -> list[ValidationError]:
