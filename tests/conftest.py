@@ -46,6 +46,12 @@ def _folder_of_logs(tmp_path_factory: pytest.TempPathFactory, request: pytest.Fi
     request.config.stash[_FOLDER] = tmp_path_factory.getbasetemp()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that wait for many processes begin first: what is left at the end is short, and keeps everybody busy."""
+    items.sort(key=lambda item: "service" not in item.path.parts)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
