@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
-from pipeline.artifacts import Grant, Pin, Segment, Unit, UnitHandover
-from pipeline.generators.source import FenceHere, Prose
+from pipeline.artifacts import Grant, PhaseCode, Pin, Segment, Unit, UnitHandover
+from pipeline.generators.source import FenceHere, Prose, render_phase
 
 _DESCRIPTION = 160
 """How much of an operation's description is shown, in characters; the whole of it comes with the tool at run time."""
@@ -19,6 +19,11 @@ _TOOLS = "\n【使える道具】\n"
 _NO_TOOLS = "\n【使える道具】なし\n"
 _HANDOVERS = "\n【文をそのまま渡す道具】文はこの道具が持っている。書き写さず、次の値だけを渡して呼ぶ。\n"
 _RULES = "\n【決まり】使えるのは上の道具だけ。囲み（``` の間）の文は一字一句そのまま使い、要約も言い換えもしない。\n"
+
+
+def code_of(unit: Unit) -> PhaseCode:
+    """The phase's code: these instructions, and all that is granted."""
+    return render_phase(unit, instructions_of(unit), unit.tools)
 
 
 def instructions_of(unit: Unit) -> list[Prose]:

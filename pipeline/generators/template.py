@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipeline.generators.protocol import GeneratorIdentity
@@ -14,16 +16,22 @@ _VERSION = "1"
 """Raised whenever the same unit gets other code."""
 
 
+_IDENTITY = GeneratorIdentity(_NAME, _VERSION)
+
+
 class TemplateGenerator:
     """Implements `Generator`. The code depends on the unit alone: there is no choice that faults could change."""
 
     @property
     def identity(self) -> GeneratorIdentity:
-        return GeneratorIdentity(_NAME, _VERSION)
+        return _IDENTITY
 
     def generate(self, unit: Unit, faults: tuple[Fault, ...]) -> PhaseCode:
-        # Loaded with the first phase: where nothing changed, only the identity is asked for.
-        from pipeline.generators.instructions import instructions_of  # noqa: PLC0415
-        from pipeline.generators.source import render_phase  # noqa: PLC0415
+        return self._code_of(unit)
 
-        return render_phase(unit, instructions_of(unit), unit.tools)
+    @cached_property
+    def _code_of(self) -> Callable[[Unit], PhaseCode]:
+        # Loaded with the first phase: where nothing changed, only the identity is asked for.
+        from pipeline.generators.instructions import code_of  # noqa: PLC0415
+
+        return code_of

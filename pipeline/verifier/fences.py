@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
-
-_MARKS = ("```", "~~~")
-_RUN = re.compile("`+|~+")
 
 
 class _Mark(NamedTuple):
@@ -53,12 +49,16 @@ def missing_fences(instructions: str, expected: Sequence[tuple[int, str]]) -> li
 
 def _marks(instructions: str) -> list[_Mark]:
     marks: list[_Mark] = []
-    start = 0
-    for line in instructions.split("\n"):
-        end = start + len(line)
-        if line.startswith(_MARKS) and (run := _RUN.match(line)):
-            marks.append(_Mark(start, end, run[0], line[run.end() :]))
-        start = end + 1
+    for sign in "`~":
+        at = instructions.find(sign * 3)
+        while at >= 0:
+            end = instructions.find("\n", at)
+            line = instructions[at:] if end < 0 else instructions[at:end]
+            if at == 0 or instructions[at - 1] == "\n":
+                rest = line.lstrip(sign)
+                marks.append(_Mark(at, at + len(line), line[: len(line) - len(rest)], rest))
+            at = instructions.find(sign * 3, at + len(line))  # what is behind it on this line begins none
+    marks.sort()
     return marks
 
 
