@@ -59,4 +59,7 @@ class Tool:
 
     def category(self, folded: str) -> Category | None:
         """The category whose folded name (`catalog.fold.fold`) is `folded`."""
-        return next((c for c in self.categories if c.name == folded or fold(c.name) == folded), None)
+        for category in self.categories:
+            if category.name == folded or fold(category.name) == folded:
+                return category
+        return None

@@ -6,13 +6,13 @@ the manifest alone (R1). No time, host or path is in it (R4). One entry a line, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256 as _sha256
 from json.encoder import encode_basestring as _quoted
 
 from pipeline import canonical
-from pipeline.artifacts import Contract, Grant, Module, ParsedDocument, Pin, ResolvedDocument, ResolvedPhase
+from pipeline.artifacts import Contract, Grant, Handover, Module, ParsedDocument, Pin, ResolvedDocument, ResolvedPhase
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.json_text import encoder
 from pipeline.places import Positions
@@ -100,24 +100,26 @@ def _phases(resolved: ResolvedDocument, positions: Positions, carried: frozenset
 
 
 def _phase(phase: ResolvedPhase, positions: Positions, carried: bool) -> str:
-    head = {
-        "number": phase.number,
-        "title": phase.title,
-        "line": phase_line(phase, positions),
-        "kind": phase.kind,
-        "calls": phase.calls,
-        "carried": carried,
-    }
     tools = ", ".join([_compact(tool_dict(grant)) if grant.options else _plain_tool(grant) for grant in phase.tools])
-    handed: dict[str, object] = {
-        "fences": phase.fences,
-        "handovers": [
+    line = phase_line(phase, positions)
+    return (
+        f'{{"number": {_compact(phase.number)}, "title": {_quoted(phase.title)}, "line": {line}, '
+        f'"kind": "{phase.kind}", "calls": {_compact(phase.calls)}, "carried": {_compact(carried)}, '
+        f'"tools": [{tools}], "fences": {_compact(phase.fences)}, '
+        f'"handovers": {_handovers(phase.handovers, positions)}}}'
+    )
+
+
+def _handovers(handovers: Sequence[Handover], positions: Positions) -> str:
+    if not handovers:
+        return "[]"
+    return _compact(
+        [
             {**handover_dict(handover, positions), "categories": handover.categories, "read_only": handover.read_only}
             | {"fence": handover.fence}
-            for handover in phase.handovers
-        ],
-    }
-    return f'{_compact(head)[:-1]}, "tools": [{tools}], {_compact(handed)[1:]}'
+            for handover in handovers
+        ]
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -25,12 +25,13 @@ def drifted(
     catalog: CatalogView,
 ) -> list[Finding]:
     """One finding an operation and kind of change, at the phase's heading. A tool without a lock gives none."""
+    names = dict.fromkeys([*[grant.tool for grant in grants], *[handover.tool for handover in handovers]])
+    locks = [(name, locked) for name in names if (locked := catalog.locked(name)) is not None]
+    if not locks:
+        return []
     found: dict[tuple[str, str, str], Finding] = {}
     attached: list[Grant | Handover] = [*grants, *handovers]
-    for name in dict.fromkeys([use.tool for use in attached]):
-        locked = catalog.locked(name)
-        if locked is None:
-            continue
+    for name, locked in locks:
         uses = [use for use in attached if use.tool == name]
         for drift in changes(locked, tools[name]):
             if any(concerns(drift, use) for use in uses):

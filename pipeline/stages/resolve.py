@@ -98,7 +98,8 @@ class _Resolver:
             self.unreachable(section, tuple(f for f in section.fences if f not in taken), "call-phase")
             return ResolvedPhase(section.number, section.title, section.anchor, "call", calls, (), (), ())
         self.read_mentions(section)
-        fences = tuple(sorted((*self.parsed.outside.fences, *section.fences)))
+        shared = self.parsed.outside.fences
+        fences = tuple(sorted((*shared, *section.fences))) if shared else section.fences
         for grant in grants:
             self.pin(grant.tool, grant.operations)
         for handover in handovers:
@@ -127,15 +128,16 @@ class _Resolver:
         known: dict[_Words, ItemReading] = {}
         for declaration in section.tools:
             readings = self.read_items(declaration, known)
-            if not all(reading.none for reading in readings):
+            if [reading for reading in readings if not reading.none]:
                 only_nones = False
                 if declaration.closed:
                     self.misplaced(declaration, section, place)
             for item, reading in zip(declaration.items, readings, strict=True):
                 if reading.none:
                     nones.append((item.anchor, declaration.written))
-                for fault in reading.faults:
-                    self.report_fault(fault, item.anchor, section)
+                elif reading.faults:
+                    for fault in reading.faults:
+                        self.report_fault(fault, item.anchor, section)
         for reading in known.values():
             if reading.tool is not None and not reading.faults:
                 self.tools[reading.tool.name] = reading.tool
@@ -171,6 +173,8 @@ class _Resolver:
         for grant in grants:
             if grant.categories and grant.kind != "standard":
                 declared.setdefault(grant.tool, set()).update(grant.categories)
+        if not declared:
+            return grants
         whole = {
             name
             for name, categories in declared.items()

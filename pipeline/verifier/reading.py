@@ -362,7 +362,7 @@ def _elements(node: ast.expr | None, what: str) -> list[ast.expr]:
 
 
 def _texts(node: ast.expr | None) -> tuple[str, ...]:
-    return tuple([_text(element) for element in _elements(node, "this")])
+    return () if node is None else tuple([_text(element) for element in _elements(node, "this")])
 
 
 def _options(node: ast.expr | None) -> dict[str, str]:
