@@ -319,12 +319,20 @@ class Slow:
         return TemplateGenerator().generate(unit, faults)
 
 
+class Endless(Slow):
+    """Says when it is at work, and does not come to an end."""
+
+    def generate(self, unit: Unit, faults: tuple[Fault, ...]) -> PhaseCode:
+        os.write(1, b"begun\n")
+        time.sleep(600)
+        return super().generate(unit, faults)
+
+
 SCRIPT = """
 import sys
 from pathlib import Path
-from tests.incremental.test_batch import Slow, compile_many, job, library
-print("begun", flush=True)
-list(compile_many(library(), job(Path(sys.argv[1]), Slow()), processes=2))
+from tests.incremental.test_batch import Endless, compile_many, job, library
+list(compile_many(library(), job(Path(sys.argv[1]), Endless()), processes=2))
 """
 
 
@@ -340,10 +348,10 @@ def test_an_interrupt_ends_the_whole_family(tmp_path: Path) -> None:
         text=True,
     )
     assert started.stdout is not None
-    started.stdout.readline()
-    time.sleep(0.7)
+    for _ in range(2):  # each of them is at work
+        assert started.stdout.readline() == "begun\n"
     os.killpg(started.pid, signal.SIGINT)
-    _, errors = started.communicate(timeout=20)
+    _, errors = started.communicate(timeout=120)
     assert started.returncode != 0
     assert errors.count("KeyboardInterrupt") == 1, "one of them speaks, the others just end"
     with pytest.raises(ProcessLookupError):
@@ -354,12 +362,12 @@ def test_an_interrupt_ends_the_whole_family(tmp_path: Path) -> None:
 def test_several_compiles_at_once_share_a_store(tmp_path: Path) -> None:
     """Each comes to what it would come to alone."""
     root = Path(__file__).parents[2]
-    script = SCRIPT.replace(", Slow()", "")
+    script = SCRIPT.replace(", Endless()", "")
     running = [
         subprocess.Popen([sys.executable, "-c", script, tmp_path], cwd=root, stdout=subprocess.DEVNULL)
         for _ in range(3)
     ]
-    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+    assert [process.wait(timeout=300) for process in running] == [0, 0, 0]
     shared = values(list(compile_many(library(), job(tmp_path))))
     assert [ran for _, _, ran in shared] == [{}] * MANY
     alone = values(list(compile_many(library(), job(tmp_path / "alone"))))

@@ -122,8 +122,8 @@ def test_the_digest_tells_names_paths_and_calls_apart_and_no_order() -> None:
 def test_ten_thousand_documents_in_a_row_are_walked_without_recursion() -> None:
     """Time grows linearly with the project: a chain that ends, and the same chain closed to a ring."""
     chain = [document(f"{n}.md", f"手順{n}", f"手順{n + 1}") for n in range(10_000)]
-    started = time.perf_counter()
+    started = time.process_time()
     assert Project(chain).cycle(chain[1], "0.md") == ()
     ring = Project([*chain, document("end.md", "手順10000", "手順0")])
     assert len(ring.cycle(chain[1], "0.md")) == 10_002
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 20  # with the square of their number it would be minutes

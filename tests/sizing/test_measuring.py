@@ -58,7 +58,7 @@ def ask(connection: http.client.HTTPConnection, method: str, path: str, body: by
 
 def test_every_request_is_counted_by_its_operation(proxy: CountingProxy) -> None:
     """Many on one connection, with bodies that look like requests; the bytes pass unchanged."""
-    connection = http.client.HTTPConnection(urlsplit(proxy.endpoint).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(proxy.endpoint).netloc, timeout=120)
     body = b"GET /x HTTP/1.1\r\n\r\n" * 10_000
     before = proxy.counted()
     assert ask(connection, "PUT", "/b/one", body) == body[::-1]
@@ -74,7 +74,7 @@ def test_every_request_is_counted_by_its_operation(proxy: CountingProxy) -> None
 
 def test_an_answer_that_comes_with_leave_to_go_on_ends_its_request(proxy: CountingProxy) -> None:
     """As S3's clients ask for with every body: else all that follows would count as one round."""
-    connection = http.client.HTTPConnection(urlsplit(proxy.endpoint).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(proxy.endpoint).netloc, timeout=120)
     for _ in range(3):
         connection.request("PUT", "/b/one", b"abc", {"Expect": "100-continue"})
         assert connection.getresponse().read() == b"cba"
@@ -84,12 +84,12 @@ def test_an_answer_that_comes_with_leave_to_go_on_ends_its_request(proxy: Counti
 
 def test_requests_at_once_are_one_round(proxy: CountingProxy) -> None:
     """Two heads are sent before either is answered."""
-    connections = [http.client.HTTPConnection(urlsplit(proxy.endpoint).netloc, timeout=10) for _ in range(2)]
+    connections = [http.client.HTTPConnection(urlsplit(proxy.endpoint).netloc, timeout=120) for _ in range(2)]
     for connection in connections:
         connection.putrequest("PUT", "/b/one")
         connection.putheader("Content-Length", "3")
         connection.endheaders()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while proxy.counted().operations["put"] < 2 and time.monotonic() < end:
         time.sleep(0.01)
     for connection in connections:
@@ -106,12 +106,16 @@ def test_a_process_and_all_below_it_are_seen() -> None:
     text = f"{work}subprocess.run([sys.executable, '-c', '''{below}'''])"
     with subprocess.Popen([sys.executable, "-c", text], start_new_session=True) as process:
         try:
-            end = time.monotonic() + 30
-            while processes.family_ms(process.pid) < 300 and time.monotonic() < end:
+            end = time.monotonic() + 120
+            while time.monotonic() < end:
+                # The system counts in hundredths of a second.
+                if any(processes.processor_ms(child) >= 270 for child in processes.children(process.pid)):
+                    break
                 time.sleep(0.05)
             (child,) = processes.children(process.pid)
             assert processes.family(process.pid) == [process.pid, child]
-            assert processes.processor_ms(child) >= 290
+            assert processes.processor_ms(child) >= 270
+            assert processes.family_ms(process.pid) >= 270
             assert 1 < processes.memory_mb(child) < 200
         finally:
             os.killpg(process.pid, 9)

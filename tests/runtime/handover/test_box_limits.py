@@ -304,7 +304,7 @@ def test_a_hostile_value_reaches_nothing_that_was_not_granted(value: str) -> Non
     """It may break the script or change what it does, within the box and the grant: the gate sees every call."""
     operations = Operations()
     grant = typescript(FENCE, placeholders=("<検索語>",))
-    envelope = hand(grant, [operations.tool("search")], {"value_1": value}, limits=BoxLimits(wall_s=10))
+    envelope = hand(grant, [operations.tool("search")], {"value_1": value}, limits=BoxLimits(wall_s=120))
     assert {name for name, _ in operations.done} <= {"search"}
     assert "root:" not in repr(envelope)
     if envelope.error is not None:

@@ -299,14 +299,14 @@ def test_a_call_under_way_is_not_broken_off_when_the_script_ends(end: str) -> No
     ends: list[str] = []
 
     async def slow(arguments: Mapping[str, Json], context: ToolContext) -> Output:
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(2.5)
         ends.append(str(arguments["query"]))
         return Output(content="written")
 
     spec = ToolSpec(name="post", tool="exa", operation="post", description="", input_schema=QUERY, effect="write")
     text = HEAD + (
         "for (const query of ['a', 'b', 'c']) callMCPTool('exa', 'post', { query }).catch(() => {});\n"
-        f"setTimeout(() => {{ {end} }}, 200);"
+        f"setTimeout(() => {{ {end} }}, 1_000);"
     )
     grant = typescript(text, operations=("post",), read_only=False)
     hand(grant, [Tool(spec, slow)], person=Somebody(YES, YES, YES))

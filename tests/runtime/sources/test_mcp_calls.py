@@ -196,7 +196,7 @@ def test_the_key_against_doing_twice_is_the_planes(slack: CatalogServer) -> None
     async def check() -> None:
         (pin,) = pins("slack", [POST])
         keyed = pin.model_copy(
-            update={"contract": Contract(idempotency_argument="thread_ts", confirm="always", timeout_s=5)}
+            update={"contract": Contract(idempotency_argument="thread_ts", confirm="always", timeout_s=90)}
         )
         source = connectors(slack, keyed)
         (tool,) = await source.tools(NOTIFY)
@@ -204,7 +204,7 @@ def test_the_key_against_doing_twice_is_the_planes(slack: CatalogServer) -> None
         assert (tool.spec.idempotency_argument, tool.spec.confirmation, tool.spec.timeout_s) == (
             "thread_ts",
             "always",
-            5,
+            90,
         )
         await call(tool, {**MESSAGE, "thread_ts": "k1"})
         assert slack.calls[0].arguments["thread_ts"] == "k1"

@@ -121,7 +121,7 @@ def traced(collector: Collector, valkey: ValkeyServer, tmp_path: Path) -> Iterat
         yield installation, f"http://{HOST}:{port}"
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=120)
         installation.stop()
 
 
@@ -136,7 +136,7 @@ def test_a_save_is_one_trace_from_the_entrance_through_all_stages(
         f"{url}/v1/documents/a.md",
         content=MULTI.encode(),
         headers={"authorization": f"Bearer {token}", "traceparent": f"00-{TRACE}-{ABOVE}-01"},
-        timeout=30,
+        timeout=300,
     )
     assert answer.status_code == 202
     names = {"PUT /v1/documents", *(f"aop.{stage}" for stage in STAGES)}

@@ -91,7 +91,7 @@ def test_a_dispatcher_shows_that_its_catalog_is_wrong(install: Callable[..., Ins
 
     def shown() -> list[str]:
         try:
-            with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=120) as answer:
                 lines = answer.read().decode().splitlines()
         except URLError:
             return []

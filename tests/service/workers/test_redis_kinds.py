@@ -147,7 +147,7 @@ class Sentinels:
         return Redis(host=HOST, port=port, password=self.password, decode_responses=True)
 
     def wait(self, port: int, section: str, field: str, value: object) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while time.monotonic() < end:
             with contextlib.suppress(RedisError):
                 password = None if port == self.port else self.password
@@ -166,7 +166,7 @@ class Sentinels:
     def wait_for_failover(self) -> None:
         """Until the Sentinel names the replica. The replica knows that it is the Redis before the Sentinel says so."""
         sentinel = Sentinel([(HOST, self.port)])
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while time.monotonic() < end:
             with contextlib.suppress(MasterNotFoundError):
                 if sentinel.discover_master("main") == (HOST, self.replica):
@@ -178,7 +178,7 @@ class Sentinels:
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
-            process.wait(timeout=20)
+            process.wait(timeout=120)
 
 
 @pytest.fixture
