@@ -125,7 +125,7 @@ class Compiler:
         if surveyed is not None:
             return surveyed
         step = self._parse(document, sha256, *self._earlier(known))
-        return Survey(step.in_project(document.path), sha256, step.report, step)
+        return Survey(_project_document(document.path, step), sha256, step.report, step)
 
     def keep(self, survey: Survey) -> None:
         """Remember what was parsed, where this compiler will not go on to compile it. Raises StoreError."""
@@ -222,8 +222,9 @@ class Compiler:
         sha256 = hashlib.sha256(document.data).hexdigest()
         if known is None:
             known = self.records([document.path])[document.path]
-        handing = handed is not None or bool(reported)
-        before = Before(self._taken(handed, document.path, sha256, known).made, reported) if handing else NO_STEPS
+        before = NO_STEPS
+        if handed is not None or reported:
+            before = Before(self._taken(handed, document.path, sha256, known).made, reported)
         recalled = self._recall(document.path, sha256, known, project, lambda: document.data, before)
         if recalled is None:
             run = yield from self._stages(document, sha256, project, known, survey, before)
@@ -315,7 +316,7 @@ class Compiler:
         if survey is not None and survey.sha256 == sha256 and survey.step is not None:
             step = survey.step
         else:
-            step = self._parse(document, sha256, pasts, previous, until is not None or before is not NO_STEPS)
+            step = self._parse(document, sha256, pasts, previous)
             if survey is not None and survey.sha256 == sha256 and survey.parse is not None:
                 step = replace(step, report=survey.parse)
         inquiry = self._inquiries.of(project)
@@ -351,19 +352,17 @@ class Compiler:
         pasts = [Past(entry, self._shelf) for entry in known]
         return pasts, next((Previous(past) for past in pasts if self._answers(past.head.scope)), None)
 
-    def _parse(
-        self, document: Input, sha256: str, pasts: Sequence[Past], previous: Previous | None, often: bool = False
-    ) -> ParseStep:
+    def _parse(self, document: Input, sha256: str, pasts: Sequence[Past], previous: Previous | None) -> ParseStep:
         from pipeline.incremental.steps import parse_step  # noqa: PLC0415 - as in _earlier
 
-        fresh, options = self.options.reuse == "never", self._parse_options(document.path)
-        return parse_step(document.data, sha256, options, pasts, previous, fresh, often)
+        options = self._parse_options(document.path)
+        return parse_step(document.data, sha256, options, pasts, previous, self.options.reuse == "never")
 
     def _remember(self, compilation: Compilation, run: Run) -> None:
         from pipeline.incremental import remember  # noqa: PLC0415 - as in _earlier
 
         path = compilation.path
-        calls = run.parsed.in_project(path).calls
+        calls = _project_document(path, run.parsed).calls
         self._record(path, remember.compiled(self._shelf, self._by(path), compilation, run, calls))
 
     def _by(self, path: str) -> remember.Made:
@@ -393,3 +392,10 @@ class Compiler:
 
     def _parse_options(self, path: str) -> tuple[str, int]:
         return stem(path), self.options.max_bytes
+
+
+def _project_document(path: str, step: ParseStep) -> ProjectDocument:
+    if step.artifact is None:
+        return ProjectDocument(path, stem(path), ())
+    targets = (call.target for section in step.artifact.phases for call in section.calls if call.target)
+    return ProjectDocument(path, step.artifact.name, tuple(dict.fromkeys(targets)))

@@ -11,14 +11,12 @@ from pipeline import canonical
 from pipeline.artifacts import ParsedDocument, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
 from pipeline.incremental import bundle, reasons
-from pipeline.incremental.lately import LATELY
 from pipeline.incremental.past import Past
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry, Reads, Recorder, mentionable_text
 from pipeline.incremental.report import Reason, StageReport, reused
 from pipeline.incremental.shelf import Lost, LostReason
 from pipeline.places import Positions
-from pipeline.project import ProjectDocument, stem
 from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
 from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
@@ -48,13 +46,6 @@ class ParseStep:
     def digest(self) -> str:
         """Of `packed`, "" for none."""
         return bundle.digest(self.packed) if self.stored is None else self.stored[1]
-
-    def in_project(self, path: str) -> ProjectDocument:
-        """What a project must know of the document."""
-        if self.artifact is None:
-            return ProjectDocument(path, stem(path), ())
-        targets = [call.target for section in self.artifact.phases for call in section.calls if call.target]
-        return ProjectDocument(path, self.artifact.name, tuple(dict.fromkeys(targets)))
 
 
 @dataclass(frozen=True)
@@ -89,12 +80,8 @@ def parse_step(
     pasts: Sequence[Past],
     previous: Previous | None,
     fresh: bool,
-    often: bool = False,
 ) -> ParseStep:
-    """`document`: sha256 of `data`. `fresh`: use nothing that is recorded. `often`: several steps of one job parse it.
-
-    Raises StoreError.
-    """
+    """`document`: sha256 of `data`. `fresh`: use nothing that is recorded. Raises StoreError."""
     lost: LostReason | None = None
     for past in () if fresh else pasts:
         if past.head.document != document or past.tail.options != options:
@@ -108,8 +95,7 @@ def parse_step(
             continue
         return ParseStep(reused("parse"), artifact, positions, past.parse_findings, (packed, past.tail.parsed))
     stem, max_bytes = options
-    parse = LATELY.parse if often and not fresh else parse_stage.parse
-    outcome = parse(data, stem, max_bytes)
+    outcome = parse_stage.parse(data, stem, max_bytes)
     report = StageReport("parse", None, "ran", _parse_reason(document, options, previous, fresh, lost))
     return ParseStep(report, outcome.artifact, outcome.positions, outcome.findings)
 

@@ -125,17 +125,6 @@ class Way:
                 return handed
 
 
-def test_a_process_that_takes_several_steps_parses_once() -> None:
-    """What it has parsed of a short document is kept for a while; what may use nothing again parses again."""
-    world = World()
-    last, steps = take_steps(world, "weekly.md", MemoryStore())
-    assert all(step.compilation.parsed is last.parsed for step in steps)
-    fresh = World(options=Options(reuse="never"))
-    forced, steps = take_steps(fresh, "weekly.md", MemoryStore())
-    assert all(step.compilation.parsed is not forced.parsed for step in steps)
-    assert forced.parsed == last.parsed
-
-
 @given(st.data())
 def test_four_steps_equal_one(data: st.DataObject) -> None:
     """Over any history of edits, under each policy of reuse, whatever becomes of hand-offs: the same files, findings,
