@@ -44,9 +44,10 @@ def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
         elif row[0] == "#" and (heading := read_heading(row, 0, 0, number)):
             blocks.append(heading)
             number += 1
-            state.reached = state.line = number
+            state.reached = number
         else:
             break
+    state.line = number
     return number > start
 
 
