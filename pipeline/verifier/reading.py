@@ -74,27 +74,18 @@ def read_module(source: str, most_code: int) -> DeclaredModule:
         _check_size(source, most_code)
     if _COOKIE.match(source):
         raise FormError("a coding declaration: Python would read another text than the one that is checked")
-    return _LAST.read(source)
+    for known, module in _last:
+        if known == source:
+            return module
+    with uncollected():  # nodes do not know their parents
+        module = _read(source)
+    _last[:] = [(source, module)]
+    return module
 
 
-class _Last:
-    """The last one is kept: a result tells the instructions of the module that verify has just read. It is known by
-    being compared, which takes no time for the same text; a key of a cache would be hashed."""
-
-    def __init__(self) -> None:
-        self._known: tuple[str, DeclaredModule] | None = None
-
-    def read(self, source: str) -> DeclaredModule:
-        known = self._known
-        if known is not None and known[0] == source:
-            return known[1]
-        with uncollected():  # nodes do not know their parents
-            module = _read(source)
-        self._known = source, module
-        return module
-
-
-_LAST = _Last()
+_last: list[tuple[str, DeclaredModule]] = []
+"""The last one is kept: a result tells the instructions of the module that verify has just read. It is known by being
+compared, which takes no time for the same text; the key of a cache would be hashed."""
 
 
 def _read(source: str) -> DeclaredModule:
