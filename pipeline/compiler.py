@@ -125,7 +125,7 @@ class Compiler:
         if surveyed is not None:
             return surveyed
         step = self._parse(document, sha256, *self._earlier(known))
-        return Survey(_project_document(document.path, step), sha256, step.report, step)
+        return Survey(step.in_project(document.path), sha256, step.report, step)
 
     def keep(self, survey: Survey) -> None:
         """Remember what was parsed, where this compiler will not go on to compile it. Raises StoreError."""
@@ -362,7 +362,7 @@ class Compiler:
         from pipeline.incremental import remember  # noqa: PLC0415 - as in _earlier
 
         path = compilation.path
-        calls = _project_document(path, run.parsed).calls
+        calls = run.parsed.in_project(path).calls
         self._record(path, remember.compiled(self._shelf, self._by(path), compilation, run, calls))
 
     def _by(self, path: str) -> remember.Made:
@@ -392,10 +392,3 @@ class Compiler:
 
     def _parse_options(self, path: str) -> tuple[str, int]:
         return stem(path), self.options.max_bytes
-
-
-def _project_document(path: str, step: ParseStep) -> ProjectDocument:
-    if step.artifact is None:
-        return ProjectDocument(path, stem(path), ())
-    targets = (call.target for section in step.artifact.phases for call in section.calls if call.target)
-    return ProjectDocument(path, step.artifact.name, tuple(dict.fromkeys(targets)))

@@ -17,6 +17,7 @@ from pipeline.incremental.reads import Inquiry, Reads, Recorder, mentionable_tex
 from pipeline.incremental.report import Reason, StageReport, reused
 from pipeline.incremental.shelf import Lost, LostReason
 from pipeline.places import Positions
+from pipeline.project import ProjectDocument, stem
 from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
 from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
@@ -46,6 +47,13 @@ class ParseStep:
     def digest(self) -> str:
         """Of `packed`, "" for none."""
         return bundle.digest(self.packed) if self.stored is None else self.stored[1]
+
+    def in_project(self, path: str) -> ProjectDocument:
+        """What a project must know of the document."""
+        if self.artifact is None:
+            return ProjectDocument(path, stem(path), ())
+        targets = [call.target for section in self.artifact.phases for call in section.calls if call.target]
+        return ProjectDocument(path, self.artifact.name, tuple(dict.fromkeys(targets)))
 
 
 @dataclass(frozen=True)
