@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.request import urlopen
 
 from bench.compiling import document  # the same documents of 2 KB and five phases
@@ -27,7 +29,10 @@ from workers.ledger.recompiles import Recompiles
 from workers.ledger.records import STAGES
 from workers.project import LedgerProject
 
-THROUGH: Final = 1_000
+THROUGH: Final = 2_000
+ROUNDS: Final = 3
+LOOK_S: Final = 0.05
+"""While many documents are under way: whoever looks takes of the same processors."""
 LIBRARY: Final = 10_000
 IDLE: Final = 50
 
@@ -44,9 +49,10 @@ end
 def main() -> None:
     _saves()
     _idle()
-    bare = _bare()
-    _through("file store", bare, s3=False)
-    _through("S3 (SeaweedFS)", bare, s3=True)
+    # As many processes a worker as the settings begin with, and as many as Celery would.
+    for processes in sorted({1, os.cpu_count() or 1}):
+        _beside_bare(processes)
+    _s3()
     _bulk()
 
 
@@ -126,9 +132,34 @@ def _pss(pid: int) -> int:
     return total
 
 
-def _bare() -> float:
-    """Documents a second through four empty tasks."""
-    with _folder() as name, Installation(Path(name)) as found:
+class Rate(NamedTuple):
+    """`documents` a second; `spent`: processor ms a document, by stage."""
+
+    documents: float
+    spent: Mapping[str, float]
+
+
+def _beside_bare(processes: int) -> None:
+    """In turns, since the machine's speed changes while others use it; the round in the middle counts."""
+    rounds = sorted(((_bare(processes), _through(processes)) for _ in range(ROUNDS)), key=_share)
+    bare, ours = rounds[ROUNDS // 2]
+    spent = ", ".join(f"{stage} {ms:.1f}" for stage, ms in ours.spent.items())
+    print(
+        f"four stages, file store, {processes} process{'es' if processes > 1 else ''} a worker: "
+        f"{ours.documents:.0f} documents a second = {_share((bare, ours)):.2f} x bare Celery, {bare.documents:.0f} "
+        f"({ROUNDS} rounds: {', '.join(f'{_share(pair):.2f}' for pair in rounds)}); "
+        f"processor time a document, ms: {spent}; bare {sum(bare.spent.values()):.1f}"
+    )
+
+
+def _share(pair: tuple[Rate, Rate]) -> float:
+    bare, ours = pair
+    return ours.documents / bare.documents
+
+
+def _bare(processes: int) -> Rate:
+    """Documents through four empty tasks."""
+    with _folder() as name, Installation(Path(name), AOP_CONCURRENCY=str(processes)) as found:
         for stage in STAGES:
             found.run(stage, ["-m", "bench.service.bare", stage])
         app = make_app(found.settings)
@@ -138,18 +169,12 @@ def _bare() -> float:
         for _ in range(THROUGH):
             send(app, new_id(), "parse")
         left = THROUGH - int(found.redis.get(DONE) or 0)
-        seconds = found.wait(lambda: int(found.redis.get(DONE) or 0) > THROUGH, "bare tasks", 300)
-        rate = left / seconds
-        used = sum((_spent(found)[stage] - cpu[stage]) * 1_000 / THROUGH for stage in STAGES)
-        print(
-            f"bare Celery, four empty tasks: {rate:.0f} documents a second (four workers of one process), "
-            f"processor time a document {used:.1f} ms"
-        )
-        return rate
+        seconds = found.wait(lambda: int(found.redis.get(DONE) or 0) > THROUGH, "bare tasks", 300, LOOK_S)
+        return Rate(left / seconds, _since(found, cpu))
 
 
-def _through(what: str, bare: float, *, s3: bool) -> None:
-    with _folder() as name, Installation(Path(name), s3=s3) as found:
+def _through(processes: int, *, s3: bool = False) -> Rate:
+    with _folder() as name, Installation(Path(name), s3=s3, AOP_CONCURRENCY=str(processes)) as found:
         found.start(*STAGES)
         found.wait_for_workers()
         for number in range(THROUGH):
@@ -158,13 +183,16 @@ def _through(what: str, bare: float, *, s3: bool) -> None:
         found.start("dispatcher")
         found.wait(lambda: found.ended() >= 1, "the first document")
         begun, at = time.perf_counter(), found.ended()
-        found.wait(lambda: found.ended() >= THROUGH, "documents", 600)
-        rate = (THROUGH - at) / (time.perf_counter() - begun)
-        used = {stage: (_spent(found)[stage] - cpu[stage]) * 1_000 / THROUGH for stage in STAGES}
-        print(
-            f"four stages, {what}: {rate:.0f} documents a second = {rate / bare:.2f} x bare; "
-            f"processor time a document, ms: {', '.join(f'{stage} {ms:.1f}' for stage, ms in used.items())}"
-        )
+        found.wait(lambda: found.ended() >= THROUGH, "documents", 600, LOOK_S)
+        return Rate((THROUGH - at) / (time.perf_counter() - begun), _since(found, cpu))
+
+
+def _s3() -> None:
+    print(f"four stages, S3 (SeaweedFS), 1 process a worker: {_through(1, s3=True).documents:.0f} documents a second")
+
+
+def _since(found: Installation, before: Mapping[str, float]) -> dict[str, float]:
+    return {stage: (spent - before[stage]) * 1_000 / THROUGH for stage, spent in _spent(found).items()}
 
 
 def _spent(found: Installation) -> dict[str, float]:
