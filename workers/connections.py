@@ -95,6 +95,12 @@ def open_store(settings: Settings) -> Store:
     return store
 
 
+def load_store_code(settings: Settings) -> None:
+    """What `open_store` would load, for processes that are forked and then open it."""
+    if not settings.store.startswith("file:"):
+        import pipeline.stores.s3  # noqa: F401, PLC0415 - as above
+
+
 def s3_settings(settings: Settings) -> S3Settings:
     from pipeline.stores.s3 import S3Settings  # noqa: PLC0415 - as above
 

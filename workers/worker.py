@@ -24,7 +24,7 @@ from pipeline.generators.registry import default_registry
 from pipeline.stores.memory import MemoryStore
 from workers.app import make_app
 from workers.busy import Busy
-from workers.connections import open_redis
+from workers.connections import load_store_code, open_redis
 from workers.ledger.records import Stage
 from workers.logs import get_logger
 from workers.metrics import folder as metrics_folder
@@ -113,8 +113,9 @@ class Watch:
         metrics_folder.compact(self._own_metrics)
 
 
-def load_code() -> None:
+def load_code(settings: Settings) -> None:
     """Compile something, so that the children are forked with all code loaded, and share its memory."""
+    load_store_code(settings)
     store, generator = MemoryStore(), default_registry().find()
     text = "# 準備\n\n## フェーズ 1: 見る (使う道具: slak の notify)\n\n見る。\n"
     for document in (text, text.replace("slak", "slack")):
@@ -142,7 +143,7 @@ def run_worker(settings: Settings, stage: Stage, taken: Taken, group: str) -> in
     busy = Busy()
     queues = queues_of(stage, taken)
     register(app, settings, busy, f"worker-{stage}", queues)
-    load_code()
+    load_code(settings)
     pulse = Pulse(
         Consumers(open_redis(settings), settings.redis_prefix), settings.probe_folder, f"worker-{stage}", queues
     )

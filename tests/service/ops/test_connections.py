@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +122,17 @@ def test_a_store_in_files_is_durable(tmp_path: Path) -> None:
     with open_store(settings) as store:
         assert store.get_blob(digest) == b"text"
         assert store.get_pointer("name") == b"value"
+
+
+@pytest.mark.parametrize(("store", "loaded"), [("s3://bucket", True), ("file:a", False)])
+def test_what_a_store_needs_is_loaded_before_processes_are_forked(store: str, loaded: bool) -> None:
+    """boto3 once for all children of a worker, and not at all where the store is in files."""
+    code = (
+        "import sys; from workers.connections import load_store_code; from workers.settings import Settings; "
+        f"load_store_code(Settings(store={store!r})); print('boto3' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == str(loaded)
 
 
 def test_what_s3_needs_comes_from_the_settings() -> None:
