@@ -128,10 +128,7 @@ class Archive:
         """What is published of the document, and the outcome of one of its saves; read together."""
         published, outcome = _published_name(document), _outcome_name(document, sequence)
         found = self.store.get_pointers([published, outcome])
-        return (
-            Published.from_bytes(found[published], published) if published in found else None,
-            Outcome.from_bytes(found[outcome], outcome) if outcome in found else None,
-        )
+        return _read(found, published, Published), _read(found, outcome, Outcome)
 
     def saves(self, sequences: Mapping[str, int]) -> dict[str, Save]:
         """Those that exist, by document."""
@@ -340,8 +337,12 @@ def _records(names: Iterable[str], found: Mapping[str, bytes]) -> tuple[dict[int
 
 
 def _published(digest: str, found: Mapping[str, bytes]) -> Published | None:
-    data = found.get(f"published/{digest}")
-    return None if data is None else Published.from_bytes(data, f"published/{digest}")
+    return _read(found, f"published/{digest}", Published)
+
+
+def _read(found: Mapping[str, bytes], name: str, kind: type[R]) -> R | None:
+    data = found.get(name)
+    return None if data is None else kind.from_bytes(data, name)
 
 
 def _replaces(new: Outcome, old: Outcome) -> bool:

@@ -73,7 +73,8 @@ def earlier_ending(archive: Archive, job: Job) -> Ending | None:
 def publish(
     archive: Archive, job: Job, compilation: Compilation, catalog: str, text: str, generator: GeneratorIdentity
 ) -> Ending:
-    """Have the compile be the document's newest; where it failed, what is published stays. `conclude` comes next.
+    """Have the compile be the document's newest; where it failed, what is published stays. What comes back is not
+    the save's outcome yet: whoever calls puts it into the archive.
 
     Raises Overtaken, StoreError, RecordCorrupt, ArchiveContended.
     """
@@ -105,11 +106,6 @@ def publish(
     if record.status == "succeeded":
         _move(archive, record, retired=False)
     return Ending("succeeded" if record.status == "succeeded" else "failed", record)
-
-
-def conclude(archive: Archive, ending: Ending) -> None:
-    """What `publish` gave is the save's outcome. Raises StoreError, RecordCorrupt, ArchiveContended."""
-    archive.put_outcome(ending.record)
 
 
 def retire(archive: Archive, job: Job) -> Ending:

@@ -244,7 +244,7 @@ class RecordingCatalog:
 
     def tool(self, name: str) -> Tool | None:
         tool = self._view.tool(name)
-        self.answers["tool", fold(name)] = None if tool is None else tool.digest  # as tool_answer
+        self.answers["tool", fold(name)] = tool_answer(tool)
         return tool
 
     def locked(self, name: str) -> LockedTool | None:

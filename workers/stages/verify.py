@@ -48,7 +48,7 @@ def _compile(context: Context, lease: Lease) -> Ending:
         reported=handed.reports,
     )
     # Behind what the compiler remembers of it: a store that gathers writes both at once.
-    publishing.conclude(context.archive, endings[-1])
+    context.archive.put_outcome(endings[-1].record)
     context.store.flush()
     publishing.count(compilation)
     return endings[-1]

@@ -43,7 +43,7 @@ def job_of(context: Context) -> Job:
 def publish(context: Context, job: Job, text: str = MULTI) -> publishing.Ending:
     compilation = compilation_of(context, text)
     ending = publishing.publish(context.archive, job, compilation, CATALOG, TEXT, context.generator.identity)
-    publishing.conclude(context.archive, ending)
+    context.archive.put_outcome(ending.record)
     return ending
 
 

@@ -331,7 +331,7 @@ def test_it_goes_on_with_what_is_next(stage: Stage) -> None:
 
     queue = queue_key(stage.context.settings.redis_prefix, "parse.interactive")
     stage.context.redis.rpop(queue)  # Celery has taken the first message
-    shell = Shell(stage.context, Heart(stage.context.ledger), "test", {"parse": act})  # type: ignore[dict-item]
+    shell = Shell(stage.context, Heart(stage.context.ledger), "test", {"parse": act})
     assert shell.run(jobs[0], "parse", more) == "sent"
     assert took == jobs[:3]
     assert [job_of(stage, job).state for job in jobs] == ["resolving", "parsing", "resolving", "parsing"]
@@ -344,7 +344,7 @@ def test_a_taken_job_that_cannot_be_read_ends_the_turn(stage: Stage) -> None:
     prefix = stage.context.settings.redis_prefix
     stage.context.redis.hset(f"{prefix}:job:{jobs[1]}", "round", "many")
     stage.context.redis.rpop(queue_key(prefix, "parse.interactive"))
-    shell = Shell(stage.context, Heart(stage.context.ledger), "test", {"parse": go_on})  # type: ignore[dict-item]
+    shell = Shell(stage.context, Heart(stage.context.ledger), "test", {"parse": go_on})
     with capture_logs() as lines:
         assert shell.run(jobs[0], "parse", lambda: ("parse.interactive",)) == "sent"
     assert [line["event"] for line in lines] == ["ledger does not answer"]
