@@ -81,9 +81,9 @@ class Compiling:
 
     def _publisher(self, selection: Selection, stdin: bytes) -> Publisher:
         # Loaded here because `aop check` writes nothing.
-        from catalog.writing import sweep  # noqa: PLC0415
-        from cli.publishing import Publisher  # noqa: PLC0415
-        from pipeline.folders import folders  # noqa: PLC0415
+        from catalog.writing import sweep  # noqa: PLC0415 - see above
+        from cli.publishing import Publisher  # noqa: PLC0415 - see above
+        from pipeline.folders import folders  # noqa: PLC0415 - see above
 
         sweep(self._options.out)
         # A file's folder is called after the file, that of standard input after what it holds.

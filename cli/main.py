@@ -82,10 +82,10 @@ def dispatch(arguments: Sequence[str], lang: Lang) -> int:
 
 def _with_typer(arguments: Sequence[str], lang: Lang) -> int:
     # Typer takes longer to load than a document to check; `cli.quick` reads the usual lines of the hot commands.
-    import typer  # noqa: PLC0415
+    import typer  # noqa: PLC0415 - see above
 
-    from cli.app import build_app  # noqa: PLC0415
-    from cli.usage import usage_sentence  # noqa: PLC0415
+    from cli.app import build_app  # noqa: PLC0415 - see above
+    from cli.usage import usage_sentence  # noqa: PLC0415 - see above
 
     try:
         status = build_app(lang)(args=list(arguments), prog_name="aop", standalone_mode=False)

@@ -101,7 +101,7 @@ class Printer:
     def _sarif(self) -> Iterator[str]:
         from importlib.metadata import version  # noqa: PLC0415 - both are slow to load, and for this format only
 
-        from pipeline.diagnostics.sarif import sarif_pieces  # noqa: PLC0415
+        from pipeline.diagnostics.sarif import sarif_pieces  # noqa: PLC0415 - see above
 
         checked = [report.checked for report in self._reports if report.checked is not None]
         return sarif_pieces(checked, lang=self._lang, version=version("aop"))

@@ -49,7 +49,7 @@ class TerminalBar:
 
     def __init__(self, label: str) -> None:
         from rich.console import Console  # noqa: PLC0415 - slow to load, and seldom wanted
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415 - see above
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         console = Console(file=sys.stderr)

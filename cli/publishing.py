@@ -45,7 +45,7 @@ class Publisher:
 
     def _write(self, compilation: Compilation, folder: str) -> Json:
         # Most documents of a library are unchanged, and need none of this.
-        from pipeline.output import OutputError, files_of, write  # noqa: PLC0415
+        from pipeline.output import OutputError, files_of, write  # noqa: PLC0415 - see above
 
         parsed, resolved, module = compilation.parsed, compilation.resolved, compilation.module
         if parsed is None or resolved is None or module is None:

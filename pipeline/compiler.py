@@ -339,15 +339,15 @@ class Compiler:
 
     def load_stages(self) -> None:
         """Load what a compile that runs needs, which else is loaded when the first stage runs."""
-        import pipeline.incremental.assembly  # noqa: PLC0415
-        import pipeline.incremental.previous  # noqa: PLC0415
+        import pipeline.incremental.assembly  # noqa: PLC0415 - see above
+        import pipeline.incremental.previous  # noqa: PLC0415 - see above
         import pipeline.incremental.run  # noqa: F401, PLC0415
 
     def _earlier(self, known: Sequence[Record]) -> tuple[list[Past], Previous | None]:
         """What earlier compiles made, newest first, and the one that this one is compared with."""
         # Loaded where a stage may run: an unchanged document needs none of the stages, and they are slow to import.
-        from pipeline.incremental.past import Past  # noqa: PLC0415
-        from pipeline.incremental.previous import Previous  # noqa: PLC0415
+        from pipeline.incremental.past import Past  # noqa: PLC0415 - see above
+        from pipeline.incremental.previous import Previous  # noqa: PLC0415 - see above
 
         pasts = [Past(entry, self._shelf) for entry in known]
         return pasts, next((Previous(past) for past in pasts if self._answers(past.head.scope)), None)

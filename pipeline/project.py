@@ -114,7 +114,7 @@ class Project:
 
     def suggest(self, target: str) -> tuple[str, ...]:
         # rapidfuzz is loaded only for a document with a call that leads nowhere: start-up time
-        from rapidfuzz import fuzz, process  # noqa: PLC0415
+        from rapidfuzz import fuzz, process  # noqa: PLC0415 - see above
 
         wanted = _normal(target).casefold()
         if not wanted:

@@ -88,7 +88,7 @@ def open_store(settings: Settings) -> Store:
     if scheme == "file":
         return FileStore(Path(place.removeprefix("//")), max_bytes=None, durable=True)
     # boto3 is a sixth of what a worker loads; a process that keeps its store in files starts without it.
-    from pipeline.stores.s3 import S3Store  # noqa: PLC0415
+    from pipeline.stores.s3 import S3Store  # noqa: PLC0415 - see above
 
     store = S3Store(s3_settings(settings))
     store.check()

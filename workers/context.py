@@ -76,14 +76,14 @@ class Context:
         """The text that a save only refers to. Raises FetchError."""
         # Few installations have such saves, and boto3 and an HTTP client are large.
         if isinstance(reference, GithubReference):
-            from workers.fetching.github import GithubFetcher  # noqa: PLC0415
+            from workers.fetching.github import GithubFetcher  # noqa: PLC0415 - see above
 
             github = GithubFetcher(self.settings)
             try:
                 return github.fetch(reference)
             finally:
                 github.close()
-        from workers.fetching.s3 import S3Fetcher  # noqa: PLC0415
+        from workers.fetching.s3 import S3Fetcher  # noqa: PLC0415 - see above
 
         s3 = S3Fetcher(self.settings)
         try:

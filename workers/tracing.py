@@ -97,9 +97,9 @@ def begin(settings: Settings, process: str) -> None:
         return
     exporter = _exporter_of(settings.otlp_endpoint)
     # An extra: imported where it is used only.
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - see above
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - see above
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - see above
 
     resource = Resource.create(
         {
@@ -158,7 +158,7 @@ def trace_of_job(job: str, given: str) -> str:
 
 def _context_of(parent: str) -> Context:
     from opentelemetry.context import Context  # noqa: PLC0415 - see `begin`
-    from opentelemetry.trace import (  # noqa: PLC0415
+    from opentelemetry.trace import (  # noqa: PLC0415 - see above
         NonRecordingSpan,
         SpanContext,
         TraceFlags,
@@ -177,7 +177,7 @@ def _context_of(parent: str) -> Context:
 def _exporter_of(endpoint: str) -> SpanExporter:
     """Raises TracingUnavailable."""
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - see above
     except ImportError as error:
         raise TracingUnavailable(str(error)) from error
     # A collector's address alone means its usual path, as in the specification of OTLP.

@@ -86,9 +86,9 @@ def reason(error: OSError) -> Message:
 def _texts(language: str) -> Mapping[str, str]:
     # Seldom needed, and then in one language.
     if language == "en":
-        from aop_runtime.messages.en import TEXTS  # noqa: PLC0415
+        from aop_runtime.messages.en import TEXTS  # noqa: PLC0415 - see above
 
         return TEXTS
-    from aop_runtime.messages.ja import TEXTS  # noqa: PLC0415
+    from aop_runtime.messages.ja import TEXTS  # noqa: PLC0415 - see above
 
     return TEXTS

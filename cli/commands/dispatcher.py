@@ -14,7 +14,7 @@ def run() -> int:
     logs.configure(settings, "dispatcher")
     with shown(settings, "dispatcher"):
         # Imported when the metrics' folder is set.
-        from workers.dispatcher import run_dispatcher  # noqa: PLC0415
+        from workers.dispatcher import run_dispatcher  # noqa: PLC0415 - see above
 
         run_dispatcher(settings, stop_on_signals())
     return OK

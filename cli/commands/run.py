@@ -47,7 +47,7 @@ def run(target: Target, options: RunOptions) -> int:
         return OK
     # The engine brings pydantic-ai and mcp: a dry run, and every other command, must not pay for them.
     with extra("run"):
-        from aop_runtime.session import start, terminal_console  # noqa: PLC0415
+        from aop_runtime.session import start, terminal_console  # noqa: PLC0415 - see above
 
     given = start_of(options, compiled, library)
     return start(given, terminal_console(options.format, options.lang), options.allow)

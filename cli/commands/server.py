@@ -21,8 +21,8 @@ def run() -> int:
     logs.configure(settings, "server")
     with traced(settings, "server"), shown(settings, "server"):
         # Imported when the metrics' folder is set.
-        from server.app import create_app  # noqa: PLC0415
-        from server.serve import Server, listen  # noqa: PLC0415
+        from server.app import create_app  # noqa: PLC0415 - see above
+        from server.serve import Server, listen  # noqa: PLC0415 - see above
 
         listening = listen(settings)
         app = create_app(settings)

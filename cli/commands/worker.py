@@ -21,6 +21,6 @@ def run(stage: Stage, *, job_class: Taken = "both") -> int:
     logs.configure(settings, group)
     with traced(settings, group, by_children=True), shown(settings, group):
         # Imported when the signal and the metrics' folder are set.
-        from workers.worker import run_worker  # noqa: PLC0415
+        from workers.worker import run_worker  # noqa: PLC0415 - see above
 
         return run_worker(settings, stage, job_class, group)

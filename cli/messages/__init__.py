@@ -11,10 +11,10 @@ from pipeline.diagnostics.visible import visible
 def _texts(lang: Lang) -> Mapping[str, str]:
     # Each run speaks one language: the other one's texts would only cost start-up time.
     if lang == "ja":
-        from cli.messages.ja import TEXTS  # noqa: PLC0415
+        from cli.messages.ja import TEXTS  # noqa: PLC0415 - see above
 
         return TEXTS
-    from cli.messages.en import TEXTS  # noqa: PLC0415
+    from cli.messages.en import TEXTS  # noqa: PLC0415 - see above
 
     return TEXTS
 

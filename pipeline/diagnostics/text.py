@@ -49,7 +49,7 @@ class _Snippets:
 
     def __init__(self, lines: Sequence[str], color: bool, width: int) -> None:
         # wcwidth's tables take longer to load than a document to check, and most documents have no diagnostic.
-        from pipeline.diagnostics.cells import excerpt  # noqa: PLC0415
+        from pipeline.diagnostics.cells import excerpt  # noqa: PLC0415 - see above
 
         self._excerpt = excerpt
         self._lines = lines

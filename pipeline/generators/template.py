@@ -32,6 +32,6 @@ class TemplateGenerator:
     @cached_property
     def _code_of(self) -> Callable[[Unit], PhaseCode]:
         # Loaded with the first phase: where nothing changed, only the identity is asked for.
-        from pipeline.generators.instructions import code_of  # noqa: PLC0415
+        from pipeline.generators.instructions import code_of  # noqa: PLC0415 - see above
 
         return code_of

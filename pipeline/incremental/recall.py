@@ -40,7 +40,7 @@ def _mentionable(record: Record, shelf: Shelf) -> str:
 
 def _past(record: Record, shelf: Shelf) -> Past:
     # Loaded where an artifact is looked at: most unchanged documents need none, and their classes are slow to make.
-    from pipeline.incremental.past import Past  # noqa: PLC0415
+    from pipeline.incremental.past import Past  # noqa: PLC0415 - see above
 
     return Past(record, shelf)
 

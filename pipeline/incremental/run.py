@@ -90,7 +90,7 @@ def run_stages(
         reports = ()
     else:
         # A check generates nothing, and need not wait for what generates and verifies to be loaded.
-        from pipeline.incremental.assembly import Assembler  # noqa: PLC0415
+        from pipeline.incremental.assembly import Assembler  # noqa: PLC0415 - see above
 
         assembler = Assembler(
             setting.store,

@@ -65,7 +65,7 @@ def _match_alike(old: Sequence[VersionPhase], new: Sequence[VersionPhase], pairs
     if not before or not after or len(before) * len(after) > _MOST_PAIRS:
         return
     # Most comparisons find every phase before this, so the library is loaded only here.
-    from rapidfuzz import fuzz  # noqa: PLC0415
+    from rapidfuzz import fuzz  # noqa: PLC0415 - see above
 
     scored = [
         (fuzz.ratio(text, other, score_cutoff=_ALIKE), index, place)
