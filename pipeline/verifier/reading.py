@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from pipeline.garbage import uncollected
@@ -74,21 +75,13 @@ def read_module(source: str, most_code: int) -> DeclaredModule:
         _check_size(source, most_code)
     if _COOKIE.match(source):
         raise FormError("a coding declaration: Python would read another text than the one that is checked")
-    for known, module in _last:
-        if known == source:
-            return module
     with uncollected():  # nodes do not know their parents
-        module = _read(source)
-    _last[:] = [(source, module)]
-    return module
+        return _read(source)
 
 
-_last: list[tuple[str, DeclaredModule]] = []
-"""The last one is kept: a result tells the instructions of the module that verify has just read. It is known by being
-compared, which takes no time for the same text; the key of a cache would be hashed."""
-
-
+@lru_cache(maxsize=1)
 def _read(source: str) -> DeclaredModule:
+    """The last one is kept: a result tells the instructions of the module that verify has just read."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of an escape that Python does not know: it is what it evaluates to
