@@ -20,6 +20,11 @@ AWKWARD = re.compile(
 )
 
 
+_LINE_END = r'"\n"'
+_EMPTY_LINE = f'"" {_LINE_END}'
+"""Not of an empty line alone: it also ends a line whose own last sign is a quote. Both are one literal instead."""
+
+
 def _escape(match: re.Match[str]) -> str:
     return escape_character(match[0])
 
@@ -34,18 +39,25 @@ def literal(text: str) -> str:
 
 
 def lines(text: str, indent: str) -> str:
-    """Adjacent literals, one for each line of `text`, joined by a line end and `indent`; of no text an empty one."""
+    """Adjacent literals, each line of `text` on a line of its own, joined by a line end and `indent`; of no text an
+    empty one.
+
+    A line's end is a literal beside it: a literal with an escape and with text beyond ASCII takes CPython several times
+    as long to read, and hardly any line of a procedure has another escape.
+    """
     if "\\" not in text:
-        quoted = encode_basestring(text)
-        body = quoted.replace("\\n", f'\\n"\n{indent}"')
+        body = encode_basestring(text).replace("\\n", f'" "\\n"\n{indent}"')
         if text.endswith("\n"):
             body = body[: -len(indent) - 3]
+        body = body.replace(_EMPTY_LINE, _LINE_END)
         # The blank of Japanese text is not printable to Python, but not awkward either.
         if text.replace("\n", "").replace("\u3000", "").isprintable():
             return body
         return AWKWARD.sub(_escape, body)
     # A backslash before an n would look like a line end above.
-    return f"\n{indent}".join([literal(line) for line in re.findall(r"[^\n]*\n|[^\n]+$", text)])
+    *ended, last = text.split("\n")
+    written = [f"{literal(line)} {_LINE_END}".replace(_EMPTY_LINE, _LINE_END) for line in ended]
+    return f"\n{indent}".join([*written, literal(last)] if last else written)
 
 
 def value(data: object) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pipeline.artifacts import Fault, PhaseCode, Unit
 
 _NAME = "template"
-_VERSION = "1"
+_VERSION = "2"
 """Raised whenever the same unit gets other code."""
 
 

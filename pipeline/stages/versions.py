@@ -14,7 +14,7 @@ found."""
 
 PARSE: Final = "2"
 RESOLVE: Final = "3"
-LINK: Final = "1"
+LINK: Final = "2"
 VERIFY: Final = "2"
 
 BY_STAGE: Final = {"parse": PARSE, "resolve": RESOLVE, "link": LINK, "verify": VERIFY}

@@ -58,12 +58,12 @@ def test_the_source_map_points_at_phases_and_fences() -> None:
     }
     assert [len(seen[anchor]) for anchor in anchors] == [2, 1, 2]
     assert [line.strip() for line in seen[anchors[1]][0]] == [
-        r'"```yaml\n"',
-        r'"from: 月曜\n"',
-        r'"  to: 日曜 \n"',
-        r'"```\n"',
+        r'"```yaml" "\n"',
+        r'"from: 月曜" "\n"',
+        r'"  to: 日曜 " "\n"',
+        r'"```" "\n"',
     ]
-    assert [line.strip() for line in seen[anchors[2]][1]] == [r'"find(\"<語>\");\n"']
+    assert [line.strip() for line in seen[anchors[2]][1]] == [r'"find(\"<語>\");" "\n"']
     for anchor in phases:
         assert seen[anchor][0][0] == "        Phase("
         assert seen[anchor][0][-1] == "        ),"

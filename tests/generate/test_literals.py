@@ -39,10 +39,16 @@ def test_lines_evaluate_to_their_text(text: str, indent: str) -> None:
 
 @given(TEXT)
 def test_both_ways_to_write_lines_agree(text: str) -> None:
-    """The quick way for texts without a backslash writes what the careful way writes."""
-    *ended, last = text.split("\n")
-    careful = [literal(f"{line}\n") for line in ended] + ([literal(last)] if last or not ended else [])
-    assert lines(text, "  ") == "\n  ".join(careful)
+    """The quick way for texts without a backslash writes each line as the careful way does."""
+    careful = lines(f"{text}\n\\", "  ").split("\n  ")[:-1]
+    assert lines(f"{text}\n", "  ") == "\n  ".join(careful)
+
+
+@given(st.lists(st.text(st.sampled_from("日本 a🧑\u3000")), min_size=1))
+def test_a_line_end_stands_beside_its_line(texts: list[str]) -> None:
+    """No literal with text has an escape just for the end of its line."""
+    written = [f'"{text}" "\\n"' if text else '"\\n"' for text in texts]
+    assert lines("".join(f"{text}\n" for text in texts), " ") == "\n ".join(written)
 
 
 @given(TEXT)

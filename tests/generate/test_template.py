@@ -156,4 +156,4 @@ def test_pins_that_are_missing_leave_the_name() -> None:
     assert unit is not None
     assert unit.pins == ()
     code = TemplateGenerator().generate(unit, ())
-    assert "  - post_message\\n" in "".join(piece for piece in code.source if isinstance(piece, str))
+    assert '  - post_message" "\\n"' in "".join(piece for piece in code.source if isinstance(piece, str))

@@ -29,9 +29,9 @@ def reasons(compilation: Compilation, name: str) -> set[tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("older", "newer", "why"),
     [
-        (Versioned("1"), Versioned("2"), ("stage-version",)),
+        (Versioned("1"), Versioned("next"), ("stage-version",)),
         (Versioned("1", "small"), Versioned("1", "large"), ("model",)),
-        (Versioned("1", "small"), Versioned("2", "large"), ("stage-version", "model")),
+        (Versioned("1", "small"), Versioned("next", "large"), ("stage-version", "model")),
     ],
 )
 def test_code_of_another_version_or_model_is_kept_and_reported(
@@ -56,7 +56,7 @@ def test_kept_code_is_reported_and_verified_at_every_compile() -> None:
     """A warning is not lost because nothing changed since."""
     world = World(generator=Versioned("1"))
     world.compile()
-    world.generator = Versioned("2")
+    world.generator = Versioned("next")
     second = world.compile()
     third = world.compile()
     assert warnings(third) == warnings(second)
@@ -67,7 +67,7 @@ def test_exact_generates_anew_what_compatible_keeps() -> None:
     """And what comes out is then a clean compile's."""
     world = World(generator=Versioned("1"))
     world.compile()
-    world.generator, world.options = Versioned("2"), Options(reuse="exact")
+    world.generator, world.options = Versioned("next"), Options(reuse="exact")
     second = world.compile()
     run = dict.fromkeys(("generate 1", "generate 2", "generate 4", "link", "verify"), "stage-version")
     assert what_ran(second.stages) == run
@@ -78,7 +78,7 @@ def test_an_edited_phase_is_generated_by_the_present_version() -> None:
     """Only unchanged phases keep their code."""
     world = World(generator=Versioned("1"))
     world.compile()
-    newer = world.generator = Versioned("2")
+    newer = world.generator = Versioned("next")
     world.edit("件数を数える。", "件数を正しく数える。")
     second = world.compile()
     assert newer.asked == ["数える"]
@@ -90,7 +90,7 @@ def test_own_code_is_preferred_to_newer_code_of_others() -> None:
     """Going back to a version that has code of its own leaves nothing to report."""
     world = World(generator=Versioned("1"))
     world.compile()
-    world.generator, world.options = Versioned("2"), Options(reuse="exact")
+    world.generator, world.options = Versioned("next"), Options(reuse="exact")
     world.compile()
     world.generator, world.options = Versioned("1"), Options()
     third = world.compile()
@@ -115,7 +115,7 @@ def test_a_fence_that_an_older_version_wrote_itself_is_stale_when_it_changes() -
     """The compile succeeds; fence-stale stands at the fence, with its phase."""
     world = World(generator=Baking("1", own=("select 1\n",), shared=("社外秘\n",)))
     world.compile()
-    world.generator = Versioned("2")
+    world.generator = Versioned("next")
     world.edit("select 1", "select 2")
     second = world.compile()
     assert second.status == "succeeded"
@@ -128,7 +128,7 @@ def test_a_shared_fence_is_stale_once_a_phase() -> None:
     """Every phase whose kept code lacks it is named."""
     world = World(generator=Baking("1", own=("select 1\n",), shared=("社外秘\n",)))
     world.compile()
-    world.generator = Versioned("2")
+    world.generator = Versioned("next")
     world.edit("社外秘", "社内限り")
     second = world.compile()
     stale = [entry for entry in warnings(second) if entry[0] == "fence-stale"]
@@ -139,7 +139,7 @@ def test_fences_that_are_placed_by_link_are_never_stale() -> None:
     """Kept code that leaves the places of fences open gets the changed text (ours)."""
     world = World(generator=Versioned("1"))
     world.compile()
-    world.generator = Versioned("2")
+    world.generator = Versioned("next")
     world.edit("select 1", "select 2")
     second = world.compile()
     assert {name for name, _, _ in warnings(second)} == {"artifact-stale"}
@@ -152,7 +152,7 @@ def test_what_makes_a_stale_fence_arrive(reuse: str) -> None:
     """Generating anew does."""
     world = World(generator=Baking("1", own=("select 1\n",), shared=("社外秘\n",)))
     world.compile()
-    world.generator, world.options = Versioned("2"), Options(reuse=reuse)  # type: ignore[arg-type]
+    world.generator, world.options = Versioned("next"), Options(reuse=reuse)  # type: ignore[arg-type]
     world.edit("select 1", "select 2")
     second = world.compile()
     assert warnings(second) == []

@@ -51,7 +51,7 @@ PATHS = ["a.md", "b.md", "sub/c.md"]
 
 GENERATORS: list[Callable[[], Generator]] = [
     TemplateGenerator,
-    lambda: Versioned("2"),
+    lambda: Versioned("next"),
     lambda: Baking("3", own=("select 1\n",) * 9, shared=("select 1\n",) * 9),
 ]
 

@@ -110,7 +110,7 @@ def test_the_source_map_leads_from_generated_lines_to_the_document() -> None:
     source = module_of(WEEKLY).source.splitlines()
     fence = next(entry for entry in read["source_map"] if entry["document"][0] == 31)
     assert fence["document"] == [31, 33]
-    assert source[fence["generated"][0] - 1].strip() == r'"```yaml\n"'
+    assert source[fence["generated"][0] - 1].strip() == r'"```yaml" "\n"'
     phase = next(entry for entry in read["source_map"] if entry["document"][0] == 41)
     assert source[phase["generated"][0] - 1].strip() == "Phase("
     assert made(SINGLE)["source_map"][0]["document"] == [1, 1]

@@ -24,28 +24,30 @@ def changed(old: str, new: str) -> str:
 
 
 WRONG = {
-    "a trailing blank is lost": changed("select 1 \\n", "select 1\\n"),
+    "a trailing blank is lost": changed('"select 1 "', '"select 1"'),
     "a character is changed": changed("select 1", "select 2"),
     "an indentation is lost": changed('"  from x', '"from x'),
     "a tab for blanks": changed('"  from x', '"\\tfrom x'),
-    "a line is lost": changed('                "  from x\\n"\n', ""),
-    "a line more before": changed('"```sql\\n"', '"```sql\\n" "-- x\\n"'),
-    "a line more behind": changed('"  from x\\n"', '"  from x\\n" "where 1\\n"'),
-    "a blank line more": changed('"  from x\\n"', '"  from x\\n\\n"'),
-    "the last line goes on": changed('"  from x\\n"', '"  from x y\\n"'),
-    "it is indented": changed('"select 1 \\n"', '"  select 1 \\n"').replace('"  from', '"    from'),
-    "its marks are indented": changed('"```sql\\n"', '"  ```sql\\n"'),
-    "it is without marks": changed('                "```sql\\n"\n', "").replace('                "```\\n"\n', ""),
-    "it is not closed": changed('                "```\\n"\n', ""),
-    "its closing mark says more": changed('"```\\n"', '"```x\\n"'),
-    "its closing mark is longer": changed('"```\\n"', '"````\\n"'),
-    "its closing mark is another": changed('"```\\n"', '"~~~\\n"'),
+    "a line is lost": changed('                "  from x" "\\n"\n', ""),
+    "a line more before": changed('"```sql" "\\n"', '"```sql" "\\n" "-- x" "\\n"'),
+    "a line more behind": changed('"  from x" "\\n"', '"  from x" "\\n" "where 1" "\\n"'),
+    "a blank line more": changed('"  from x" "\\n"', '"  from x\\n" "\\n"'),
+    "the last line goes on": changed('"  from x" "\\n"', '"  from x y" "\\n"'),
+    "it is indented": changed('"select 1 " "\\n"', '"  select 1 " "\\n"').replace('"  from', '"    from'),
+    "its marks are indented": changed('"```sql" "\\n"', '"  ```sql" "\\n"'),
+    "it is without marks": changed('                "```sql" "\\n"\n', "").replace('                "```" "\\n"\n', ""),
+    "it is not closed": changed('                "```" "\\n"\n', ""),
+    "its closing mark says more": changed('"```" "\\n"', '"```x" "\\n"'),
+    "its closing mark is longer": changed('"```" "\\n"', '"````" "\\n"'),
+    "its closing mark is another": changed('"```" "\\n"', '"~~~" "\\n"'),
     "its text is composed otherwise": changed("from x", "from \\u212b"),
     "it is in another order": changed(
-        '"select 1 \\n"\n                "  from x\\n"', '"  from x\\n"\n                "select 1 \\n"'
+        '"select 1 " "\\n"\n                "  from x" "\\n"', '"  from x" "\\n"\n                "select 1 " "\\n"'
     ),
-    "its line ends are others": changed("select 1 \\n", "select 1 \\r\\n"),
-    "it is in the title instead": SOURCE.replace('                "select 1 \\n"\n                "  from x\\n"\n', ""),
+    "its line ends are others": changed('"select 1 " "', '"select 1 \\r" "'),
+    "it is in the title instead": SOURCE.replace(
+        '                "select 1 " "\\n"\n                "  from x" "\\n"\n', ""
+    ),
 }
 
 
@@ -60,7 +62,7 @@ def test_each_place_serves_one_fence() -> None:
     sample = document(Step("集める", (Code("a\n"), "間", Code("a\n"))))
     source = module_of(sample).source
     assert faults(source, sample) == []
-    part = '                "```text\\n"\n                "a\\n"\n                "```\\n"\n'
+    part = '                "```text" "\\n"\n                "a" "\\n"\n                "```" "\\n"\n'
     assert source.count(part) == 2
     assert faults(source.replace(part, "", 1), sample) == [("fence", 0, 1)]
 
@@ -71,7 +73,9 @@ def test_a_fence_inside_another_fences_text_is_not_there() -> None:
     source = module_of(sample).source
     assert faults(source, sample) == []
     assert faults(
-        source.replace('                "```text\\n"\n                "a\\n"\n                "```\\n"\n', "", 1),
+        source.replace(
+            '                "```text" "\\n"\n                "a" "\\n"\n                "```" "\\n"\n', "", 1
+        ),
         sample,
     ) == [("fence", 0, 0)]
 
@@ -81,7 +85,9 @@ def test_a_fence_in_another_phase_is_lost_in_its_own() -> None:
     sample = document(Step("一", (Code("a\n"),)), Step("二", (Code("b\n"),), number=2))
     source = module_of(sample).source
     assert faults(source, sample) == []
-    swapped = source.replace('"a\\n"', '"?\\n"').replace('"b\\n"', '"a\\n"').replace('"?\\n"', '"b\\n"')
+    swapped = (
+        source.replace('"a" "\\n"', '"?" "\\n"').replace('"b" "\\n"', '"a" "\\n"').replace('"?" "\\n"', '"b" "\\n"')
+    )
     assert faults(swapped, sample) == [("fence", 0, 0), ("fence", 1, 1)]
 
 
@@ -90,7 +96,7 @@ def test_a_fence_outside_all_phases_belongs_to_every_agent() -> None:
     sample = document(Step("一"), Step("二", number=2), Step("三", number=3, calls="他"), outside=(Code("共通\n"),))
     source = module_of(sample).source
     assert faults(source, sample) == []
-    head, found, tail = source.rpartition('"共通\\n"')
+    head, found, tail = source.rpartition('"共通" "\\n"')
     assert found
     assert faults(f'{head}"共通"{tail}', sample) == [("fence", 1, 0)]
 
@@ -98,7 +104,7 @@ def test_a_fence_outside_all_phases_belongs_to_every_agent() -> None:
 def test_several_lost_fences_are_told_apart() -> None:
     """Each by its own index, in the document's order."""
     sample = document(Step("一", tuple(Code(f"{number}\n") for number in range(5))))
-    source = module_of(sample).source.replace('"1\\n"', '"x\\n"').replace('"3\\n"', '""')
+    source = module_of(sample).source.replace('"1" "\\n"', '"x" "\\n"').replace('"3" "\\n"', '""')
     assert faults(source, sample) == [("fence", 0, 1), ("fence", 0, 3)]
 
 

@@ -115,7 +115,7 @@ PHASE = {
     "a computed title": changed('title="集める"', 'title="集" + "める"'),
     "an f-string": changed('title="集める"', 'title=f"集める"'),
     "a formatted f-string": changed('title="集める"', 'title=f"{1}"'),
-    "an f-string among literals": changed('"【手順】\\n"', 'f"【手順】\\n"'),
+    "an f-string among literals": changed('"【手順】"', 'f"【手順】"'),
     "a method of a string": changed('title="集める"', 'title="集める".strip()'),
     "bytes": changed('title="集める"', 'title=b"x"'),
     "a name": changed('title="集める"', "title=__file__"),
@@ -133,7 +133,7 @@ PHASE = {
     "a positional argument": changed("number=1,", "1,"),
     "starred arguments": changed("number=1,", "*(1,),"),
     "keywords from a dict": changed("number=1,", "**dict(number=1),"),
-    "instructions as a tuple": changed('簡潔に報告してください。\\n"\n', '簡潔に報告してください。\\n",\n'),
+    "instructions as a tuple": changed('簡潔に報告してください。" "\\n"\n', '簡潔に報告してください。" "\\n",\n'),
     "tools as a list": changed("tools=(", "tools=[*").replace(
         "            ),\n        ),", "            ],\n        ),", 1
     ),

@@ -41,11 +41,11 @@ def test_declared_handovers_are_proven() -> None:
 
 
 WRONG = {
-    "a text without its trailing blank": changed("select '<日>' \\n", "select '<日>'\\n"),
+    "a text without its trailing blank": changed("select '<日>' \"", "select '<日>'\""),
     "a text with a character changed": changed("select '<日>'", "select '<月>'"),
-    "a text without its line end": changed("f();\\n", "f();"),
-    "a text with a line more": changed('"f();\\n"', '"f();\\n" "g();\\n"'),
-    "an empty text": changed('"f();\\n"', '""'),
+    "a text without its line end": changed('"f();" "\\n"', '"f();"'),
+    "a text with a line more": changed('"f();" "\\n"', '"f();" "\\n" "g();" "\\n"'),
+    "an empty text": changed('"f();" "\\n"', '""'),
     "another tool": changed('tool="bigquery"', 'tool="slack"'),
     "another name": changed('name="handover_1"', 'name="slack"'),
     "two of one name": changed('name="handover_2"', 'name="handover_1"'),
@@ -89,7 +89,7 @@ FORM = {
     "a list for the dict": changed('{"limit": 10, "dry": True, "ids": [1, -2.5]}', "[]"),
     "a complex number": changed('"limit": 10', '"limit": -10j'),
     "bytes": changed('"limit": 10', '"limit": b"x"'),
-    "no text": changed('text=(\n                        "f();\\n"\n                    ),', ""),
+    "no text": changed('text=(\n                        "f();" "\\n"\n                    ),', ""),
     "no read-only": changed("read_only=True,", ""),
     "a tool among the hand-overs": changed("Handover(", "Mcp("),
 }

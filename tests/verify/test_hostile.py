@@ -137,7 +137,7 @@ def test_time_grows_with_size_and_no_faster(phases: int, fences: int) -> None:
 def test_many_equal_and_missing_fences_take_linear_time() -> None:
     """A hundred thousand fences of which none is there, and marks that close none."""
     sample = document(Step("書く", tuple(Code(f"{n % 10}\n") for n in range(20_000))))
-    source = module_of(sample).source.replace('"```\\n"', '"```x\\n"')
+    source = module_of(sample).source.replace('"```" "\\n"', '"```x" "\\n"')
     started = time.process_time()
     assert len(verify(source, sample.parsed, sample.resolved).faults) == 20_000
     assert time.process_time() - started < 10
