@@ -30,7 +30,7 @@ from pipeline.stores.nothing import NoStore
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
-    from pipeline.incremental import remember
+    from pipeline.incremental.remember import Made
     from pipeline.incremental.handoff import Handoff
     from pipeline.incremental.past import Past
     from pipeline.incremental.previous import Previous
@@ -131,10 +131,10 @@ class Compiler:
         """Remember what was parsed, where this compiler will not go on to compile it. Raises StoreError."""
         step = survey.step
         if step is not None and step.report.outcome == "ran":
-            from pipeline.incremental import remember  # noqa: PLC0415 - as in _earlier
+            from pipeline.incremental.remember import surveyed  # noqa: PLC0415 - as in _earlier
 
             path = survey.document.path
-            self._record(path, remember.surveyed(self._shelf, self._by(path), survey.document, survey.sha256, step))
+            self._record(path, surveyed(self._shelf, self._by(path), survey.document, survey.sha256, step))
 
     def surveyed(self, path: str, sha256: str, known: Sequence[Record]) -> Survey | None:
         """The survey of a document whose very bytes were compiled before."""
@@ -359,16 +359,16 @@ class Compiler:
         return parse_step(document.data, sha256, options, pasts, previous, self.options.reuse == "never")
 
     def _remember(self, compilation: Compilation, run: Run) -> None:
-        from pipeline.incremental import remember  # noqa: PLC0415 - as in _earlier
+        from pipeline.incremental.remember import compiled  # noqa: PLC0415 - as in _earlier
 
         path = compilation.path
         calls = run.parsed.in_project(path).calls
-        self._record(path, remember.compiled(self._shelf, self._by(path), compilation, run, calls))
+        self._record(path, compiled(self._shelf, self._by(path), compilation, run, calls))
 
-    def _by(self, path: str) -> remember.Made:
-        from pipeline.incremental import remember  # noqa: PLC0415 - as in _earlier
+    def _by(self, path: str) -> Made:
+        from pipeline.incremental.remember import Made  # noqa: PLC0415 - as in _earlier
 
-        return remember.Made(self._setup, self._versions, self._parse_options(path), self.options.check)
+        return Made(self._setup, self._versions, self._parse_options(path), self.options.check)
 
     def _record(self, path: str, entry: Record) -> None:
         self.store.add_trace(record.record_key(path), entry.to_bytes())

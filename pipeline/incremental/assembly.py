@@ -195,6 +195,8 @@ class Assembler:
 
     def _recorded_module(self) -> Module | None:
         """What an earlier compile linked of the same documents and code."""
+        if not self._pasts:
+            return None
         codes = [""] * len(self._document.phases)
         for phase in self._phases:
             codes[phase.place] = phase.code_digest

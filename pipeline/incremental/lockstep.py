@@ -26,13 +26,17 @@ def finish(steps: Steps[R]) -> R:
 
 def together(several: Iterable[Steps[R]]) -> list[R]:
     """Take the steps of all in turn; their results in order. Raises what the first to raise does."""
-    running = dict(enumerate(several))
+    turns = list(enumerate(several))
     results: dict[int, R] = {}
-    while running:
-        for place, steps in list(running.items()):
+    while turns:
+        running = []
+        for turn in turns:
+            place, steps = turn
             try:
                 next(steps)
             except StopIteration as end:
                 results[place] = cast(R, end.value)
-                del running[place]
+            else:
+                running.append(turn)
+        turns = running
     return [results[place] for place in sorted(results)]

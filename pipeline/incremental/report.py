@@ -65,6 +65,8 @@ def as_told(own: Sequence[StageReport], told: Sequence[StageReport]) -> tuple[St
 
     Where this step only reuses what was made, and an earlier one made it, the earlier one knows why.
     """
+    if not told:
+        return tuple(own)
     ran = {place: report for place, report in _placed(told) if report.outcome == "ran"}
     return tuple([report if report.outcome != "reused" else ran.get(place, report) for place, report in _placed(own)])
 

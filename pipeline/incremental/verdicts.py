@@ -22,6 +22,8 @@ class Judgement:
 
 def judge(verdict: Verdict, phases: Sequence[Phase], reuse: Reuse) -> Judgement:
     """Sets the `faults` of the refused phases. A fault of the module as a whole is blamed on what was made just now."""
+    if not verdict.faults:
+        return Judgement((), ())
     by_place = {phase.place: phase for phase in phases}
     stale: list[tuple[Phase, Fault]] = []
     faults: dict[int, list[Fault]] = {}
