@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from catalog.view import CatalogView
@@ -165,16 +165,16 @@ class Worker(Generic[T]):
                 survey = self._compiler.survey(source, item.known)
                 if item.place is None or survey.document.calls:
                     self._compiler.keep(survey)
-                    return Answer(survey.alone, None)
+                    return Answer(replace(survey, step=None), None)
             project = NO_PROJECT if self._project is None else self._project
             yield
             compilation = yield from self._compiler.compiling(
                 source, project, survey=survey, known=item.known, publish=self._job.publish
             )
-            return Answer(survey.alone, Compiled(path, self._job.render(compilation)))
+            return Answer(replace(survey, step=None), Compiled(path, self._job.render(compilation)))
         except SYSTEM_FAULTS as error:
             # That its output cannot be written is no reason to refuse those that call it.
-            return Answer(None if survey is None else survey.alone, Broken(path, error))
+            return Answer(None if survey is None else replace(survey, step=None), Broken(path, error))
 
     def close(self) -> None:
         """Raises StoreError."""

@@ -65,11 +65,6 @@ class Survey:
     parse: StageReport | None
     step: ParseStep | None = field(default=None, repr=False, compare=False)
 
-    @property
-    def alone(self) -> Survey:
-        """Without the step, which holds the whole parsed document."""
-        return Survey(self.document, self.sha256, self.parse)
-
 
 Publish: TypeAlias = Callable[[Compilation], Json]
 """What is done with a finished compile (writing its output) before it is remembered. It returns a receipt, which the

@@ -39,7 +39,7 @@ def test_verify_proves_what_compile_wrote(inside: Run) -> None:
     ("old", "new", "kind", "words"),
     [
         ("1234", "1235", "fence", "word for word"),
-        ("sales\\n", "sales \\n", "fence", "word for word"),
+        ('sales"', 'sales "', "fence", "word for word"),
         ('"post_message"', '"post_message", "search_messages"', "tools", "search_messages"),
         ("PROCEDURE.main()", "PROCEDURE.main() ", "form", "last line"),
         ('title="数える"', 'title=f"数える"', "form", "declarations"),
