@@ -9,7 +9,6 @@ browser, its address and nothing else, and are tools of unknown operations other
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from catalog.compiled import Entry
@@ -41,8 +40,7 @@ class Place(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Layered:
+class Layered(NamedTuple):
     """The tool that counts. `over`: those that it replaced, the topmost first; `beside`: imported ones that do not
     count; `address`: the server that gives it its address."""
 

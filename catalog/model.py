@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from catalog.fold import fold
 
@@ -11,15 +10,13 @@ ToolKind = Literal["mcp", "http", "standard"]
 Effect = Literal["read", "write"]
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(NamedTuple):
     name: str
     title: str
     hints: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """`schema`: canonical JSON of `input_schema`, "" where none is given. An absent effect has become `write`.
 
     `definition`: canonical JSON of what only a run needs to know: `output_schema`, `confirm`, `idempotency_argument`,
@@ -35,8 +32,7 @@ class Operation:
     definition: str = "{}"
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """`operations` None: an added MCP server whose operations are unknown (T11). `grants`: what a category word of a
     standard tool allows, in the order of the file. `digest`: sha256 over all of it and over what a run needs to know.
     `definition`: canonical JSON of `source` and `server`, and `configured`, the server of that name in `mcp.json`; none

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from hashlib import sha256
 from types import MappingProxyType
@@ -93,7 +92,7 @@ class Catalog:
         digest = sha256(f"{tool.digest}\n{address}".encode()).hexdigest()
         definition = {**json.loads(tool.definition), **json.loads(address)}
         text = json.dumps(definition, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return replace(tool, digest=digest, definition=text)
+        return tool._replace(digest=digest, definition=text)
 
     def tools(self) -> tuple[Tool, ...]:
         """All of them, by folded name."""

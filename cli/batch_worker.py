@@ -5,7 +5,6 @@ from __future__ import annotations
 import copyreg
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from catalog.view import CatalogView
@@ -44,8 +43,7 @@ class Document(NamedTuple):
     read: Callable[[], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Job(Generic[T]):
+class Job(NamedTuple, Generic[T]):
     """What is done with each document.
 
     `publish` and `render` run in whichever process compiled it: `publish` writes its output, `render` makes of the
@@ -70,16 +68,14 @@ class Job(Generic[T]):
         return Compiled(compilation.path, self.render(compilation))
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled(Generic[T]):
+class Compiled(NamedTuple, Generic[T]):
     """`value` is what `Job.render` made."""
 
     path: str
     value: T
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(NamedTuple):
     """A document that a system fault kept from being compiled: `cli.trouble.SYSTEM_FAULTS`, `cli.pool.WorkerDied`."""
 
     path: str
@@ -165,16 +161,16 @@ class Worker(Generic[T]):
                 survey = self._compiler.survey(source, item.known)
                 if item.place is None or survey.document.calls:
                     self._compiler.keep(survey)
-                    return Answer(replace(survey, step=None), None)
+                    return Answer(survey._replace(step=None), None)
             project = NO_PROJECT if self._project is None else self._project
             yield
             compilation = yield from self._compiler.compiling(
                 source, project, survey=survey, known=item.known, publish=self._job.publish
             )
-            return Answer(replace(survey, step=None), Compiled(path, self._job.render(compilation)))
+            return Answer(survey._replace(step=None), Compiled(path, self._job.render(compilation)))
         except SYSTEM_FAULTS as error:
             # That its output cannot be written is no reason to refuse those that call it.
-            return Answer(None if survey is None else replace(survey, step=None), Broken(path, error))
+            return Answer(None if survey is None else survey._replace(step=None), Broken(path, error))
 
     def close(self) -> None:
         """Raises StoreError."""

@@ -59,7 +59,7 @@ class Compiling:
             catalog=open_catalog(options.setting, locked=True),
             generator=self._generator,
             options=CompilerOptions(reuse=options.reuse, max_bytes=options.setting.max_bytes, check=options.check),
-            render=self._reporter(publisher, stdin),
+            render=self._reporter(publisher, stdin).report,
             publish=publisher,
         )
         siblings: Callable[[], Iterable[Document]] = no_siblings

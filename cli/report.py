@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -64,8 +63,7 @@ class Report(NamedTuple):
     found: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reporter:
+class Reporter(NamedTuple):
     """Makes reports. `width`: of the terminal. `stdin`: the bytes of standard input, which cannot be read again.
 
     `publisher` None: nothing is written. `watched`: somebody will want to know what is news.
@@ -79,7 +77,7 @@ class Reporter:
     stdin: bytes = b""
     watched: bool = False
 
-    def __call__(self, compilation: Compilation) -> Report:
+    def report(self, compilation: Compilation) -> Report:
         """Raises StoreError."""
         findings = compilation.findings
         path = STDIN if compilation.path == STDIN_PATH else compilation.path

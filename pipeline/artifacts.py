@@ -9,7 +9,7 @@ What a document has many of is a named tuple: made, compared, hashed and encoded
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
@@ -254,22 +254,20 @@ class Unit(NamedTuple):
     pins: tuple[Pin, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NumberSlot:
+class NumberSlot(NamedTuple):
     """Where link writes the phase's number."""
 
     slot: Literal["number"] = "number"
 
 
-@dataclass(frozen=True, slots=True)
-class FenceSlot:
+class FenceSlot(NamedTuple):
     """Where link writes a fence as string literals, one a source line, each line indented by `indent` spaces.
 
     form `instructions`: the text between its fence marks, on lines of its own; `text`: the bare text, for a hand-over.
     """
 
     scope: Literal["own", "shared"]
-    index: int
+    fence: int
     form: Literal["instructions", "text"]
     indent: int
     slot: Literal["fence"] = "fence"
@@ -278,8 +276,7 @@ class FenceSlot:
 CodePiece: TypeAlias = str | NumberSlot | FenceSlot
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseCode:
+class PhaseCode(NamedTuple):
     """A phase's generated code: Python source of one `Phase(…)` expression, with slots for what link places."""
 
     source: tuple[CodePiece, ...]
@@ -303,8 +300,7 @@ class Module:
         return sha256(self.data).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """What a verifier found (I3). `phase` is an index into the resolved phases, None for the module as a whole.
 
     kind `fence`: the fence `fence` (document-wide index) is not verbatim in the phase's instructions; kind `tools`: the
@@ -318,9 +314,8 @@ class Fault:
     fence: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    faults: tuple[Fault, ...] = field(default=())
+class Verdict(NamedTuple):
+    faults: tuple[Fault, ...] = ()
 
     @property
     def proven(self) -> bool:

@@ -219,13 +219,13 @@ def _record(kind: type, fields: list[str]) -> _Shape:
 
 
 def _union(members: tuple[object, ...]) -> _Shape:
-    """Scalars tell themselves apart; of arrays there may be one tuple type, or dataclasses, their names in front."""
+    """Scalars tell themselves apart, and so does one kind of array; of several each has its class's name in front."""
     scalars = {kind for kind in members if kind in (str, int, bool, types.NoneType)}
-    records = {kind.__name__: kind for kind in members if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
-    others = [kind for kind in members if kind not in scalars and kind not in records.values()]
-    if len(others) > 1 or (others and records):
+    others = [kind for kind in members if kind not in scalars]
+    records = {kind.__name__: kind for kind in others if isinstance(kind, type)} if len(others) > 1 else {}
+    if records and len(records) < len(others):
         raise TypeError(f"no canonical form for the union of {members!r}")
-    other = _shape(others[0]) if others else None
+    other = _shape(others[0]) if others and not records else None
     shapes = {name: _shape(kind) for name, kind in records.items()}
 
     def encode(value: object) -> object:

@@ -294,7 +294,7 @@ class Compiler:
             None if parsed is None else parsed.kind,
             stem(document.path) if parsed is None else parsed.name,
             None if before is None else before.receipt,
-            replace(made, stages=as_told(made.stages, reported)) if reported else made,
+            made._replace(stages=as_told(made.stages, reported)) if reported else made,
         )
 
     def _stages(

@@ -10,17 +10,15 @@ import json
 import posixpath
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 MAX_SUGGESTIONS = 5
 CLOSE = 60.0
 """Similarity in percent from which a name is worth suggesting: one wrong character in four gives 75."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectDocument:
+class ProjectDocument(NamedTuple):
     """`path`: POSIX, relative to the project's root; `calls`: the targets of its call declarations as written."""
 
     path: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pipeline.compilation import Compilation
@@ -28,8 +27,7 @@ class Before(NamedTuple):
 NO_STEPS = Before((), ())
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """`reuse`: R3. `rewrites`: how often a generator may try again (I3). `max_bytes`: F3.
 
     `check`: parse and resolve only.
@@ -44,16 +42,14 @@ class Options:
 DEFAULTS = Options()
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """A document as saved. `path`: POSIX, relative to the project's root; F5 falls back to its stem for a name."""
 
     path: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """What a project must know of a document.
 
     `parse`: the report of the parse that this took, None if a record knew it; `step`: that parse, to be used again by a
@@ -63,7 +59,7 @@ class Survey:
     document: ProjectDocument
     sha256: str
     parse: StageReport | None
-    step: ParseStep | None = field(default=None, repr=False, compare=False)
+    step: ParseStep | None = None
 
 
 Publish: TypeAlias = Callable[[Compilation], Json]
@@ -71,8 +67,7 @@ Publish: TypeAlias = Callable[[Compilation], Json]
 next compile of that path has as `Compilation.receipt`. Called for failed compiles, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advance:
+class Advance(NamedTuple):
     """What one step of a job came to, whose stages are taken in several processes.
 
     `compilation`: with the stages so far; `handed`: for the next step; `finished`: the document is as it was or has

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-from dataclasses import asdict
 from pathlib import Path
 
 from cli import streams
@@ -42,7 +41,7 @@ def shrink(store: Path | None, limit: int, lang: Lang, *, json: bool) -> int:
 
 def _print(key: str, folder: Path, stats: StoreStats, lang: Lang, *, json: bool) -> None:
     if json:
-        streams.emit(f"{json_module.dumps(asdict(stats))}\n")
+        streams.emit(f"{json_module.dumps(stats._asdict())}\n")
         return
     size = _readable(stats.blob_bytes + stats.trace_bytes)
     text = say(key, lang, folder=folder.as_posix(), size=size, blobs=stats.blobs, traces=stats.traces)

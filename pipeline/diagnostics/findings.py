@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pipeline.diagnostics.codes import CODES, Severity
 from pipeline.places import At
@@ -11,8 +10,7 @@ from pipeline.places import At
 Argument: TypeAlias = str | int | tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """`name` is a diagnostic's name in `codes.CODES`; `variant` picks one of its messages (`""` is the main one).
 
     `arguments` fill the message's blanks. `at` None: no position. `phase` is the phase's number as in the document.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 DEFAULT_MAX_BYTES = 1 << 20
 """The size limit of a document (`--max-bytes`), in bytes as saved."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """`text`: the document with LF line ends and without a leading BOM; `lines`: its lines without their ends.
 
     A text that ends in a line end has no empty line behind it.
@@ -20,8 +18,7 @@ class Source:
     lines: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(NamedTuple):
     """Why there is no text. `line` and `column` are a NUL's, 1-based; None elsewhere."""
 
     reason: Literal["size", "encoding", "nul", "empty"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from pipeline.artifacts import Fault, PhaseCode, Unit
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratorIdentity:
+class GeneratorIdentity(NamedTuple):
     """What distinguishes code of one generator from another's (R3). `model` is "" for a generator that asks none."""
 
     name: str

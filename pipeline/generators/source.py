@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pipeline.artifacts import CodePiece, FenceSlot, Grant, NumberSlot, PhaseCode, Unit, UnitHandover
 from pipeline.literals import lines, literal, value
@@ -28,12 +27,11 @@ _INNER = " " * (INDENT + 12)
 _DEEP = " " * (INDENT + 16)
 
 
-@dataclass(frozen=True, slots=True)
-class FenceHere:
+class FenceHere(NamedTuple):
     """Between pieces of prose: the place of one of the unit's fences, on lines of its own between fence marks."""
 
     scope: Literal["own", "shared"]
-    index: int
+    fence: int
 
 
 Prose = str | FenceHere
@@ -90,7 +88,7 @@ def _write_instructions(writer: _Writer, segments: Sequence[Prose]) -> None:
         if pending:
             writer.text(_prose(f"{pending}\n"))
         writer.text(_ITEM)
-        writer.slot(FenceSlot(segment.scope, segment.index, "instructions", len(_ITEM)))
+        writer.slot(FenceSlot(segment.scope, segment.fence, "instructions", len(_ITEM)))
         writer.text("\n")
         pending, empty = "", False
     if pending or empty:

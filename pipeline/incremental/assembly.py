@@ -8,8 +8,7 @@ anything else has the phase generated anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.artifacts import Module, PhaseCode, Verdict
 from pipeline.diagnostics.findings import Finding
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from pipeline.request import Before
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
+class Assembly(NamedTuple):
     """`module` is None where the verifier refused it to the end. `proven`: it had nothing to say about it.
 
     `codes`: the phases' as they are stored, b"" for one that there is none of. `again`: something was carried over or

@@ -35,7 +35,7 @@ def pack(code: PhaseCode) -> Code:
             pieces.append(len(piece))
             texts.append(piece)
         elif isinstance(piece, FenceSlot):
-            pieces.append((piece.scope, piece.index, piece.form, piece.indent))
+            pieces.append((piece.scope, piece.fence, piece.form, piece.indent))
         else:
             pieces.append(piece.slot)
     return of_bytes(f"{encode(pieces)}\n{''.join(texts)}".encode("utf-8", "surrogatepass"))
@@ -97,8 +97,8 @@ def fits(code: PhaseCode, section: Section, document: ParsedDocument) -> bool:
     places = {"own": section.fences, "shared": document.outside.fences}
     size = 0
     for piece in code.source:
-        if isinstance(piece, FenceSlot) and 0 <= piece.index < len(places[piece.scope]):
-            text = document.fences[places[piece.scope][piece.index]].text
+        if isinstance(piece, FenceSlot) and 0 <= piece.fence < len(places[piece.scope]):
+            text = document.fences[places[piece.scope][piece.fence]].text
             if piece.indent < 0:
                 return False
             size += len(text) + (text.count("\n") + 2) * (piece.indent + 8)

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from catalog.fold import fold
 from catalog.model import Tool
@@ -61,8 +61,7 @@ def _question(value: Sequence[Json]) -> Question:
     return tuple(tuple(part) if isinstance(part, list) else part for part in value)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A recorded question whose answer is another one now."""
 
     question: Question

@@ -11,7 +11,6 @@ it is asked for. What the compile made is a bundle of its own (`bundle`), which 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -61,8 +60,7 @@ class Head(NamedTuple):
     receipt: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(NamedTuple):
     """The third line. `versions`: by stage; `options`: of parse; `bundle`: the digest of what was made, and `parsed`,
     `resolved`, `module` those of its parts, "" for one that there is none of or that is not kept.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.artifacts import Module
 from pipeline.compilation import Made
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from pipeline.incremental.handoff import HandedCode
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """What the stages came to. `resolved` and `assembly` are None where they were not reached. `codes`: what was made
     and not yet verified, where the stages were taken up to link."""
 
@@ -42,8 +40,7 @@ class Run:
         return _failed(self.made.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What all documents of a compile have in common. `store`: where the code of phases is kept."""
 
     store: Store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipeline.artifacts import Fault, ParsedDocument, Verdict
 from pipeline.diagnostics.findings import Argument, Finding
@@ -12,8 +12,7 @@ from pipeline.incremental.phases import Phase
 from pipeline.places import At
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """`stale`: fences that kept code does not carry; `refused`: phases with other faults, which their `faults` hold."""
 
     stale: tuple[tuple[Phase, Fault], ...]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pipeline.document.values import CODE_CLOSE, CODE_OPEN
 
@@ -22,13 +21,11 @@ _PLAIN_KEYWORDS = frozenset(("type", "description", "title", "default", "example
 """A schema of these only is judged here; any other goes to jsonschema, whose import costs more than a compile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     value: JsonValue
 
 
-@dataclass(frozen=True, slots=True)
-class NoValue:
+class NoValue(NamedTuple):
     """Why there is none. `written`: the literals found, where they differ (`several`) or are refused by the schema."""
 
     reason: str

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from catalog.fold import fold
 from catalog.model import Category, Operation, Tool
@@ -22,8 +23,7 @@ _MAX_SPLITS = 8
 """A head may hold several の; a tool's name is looked for before the first few of them only."""
 
 
-@dataclass(frozen=True, slots=True)
-class ItemFault:
+class ItemFault(NamedTuple):
     name: str
     variant: str
     arguments: tuple[tuple[str, Argument], ...]

@@ -87,10 +87,10 @@ class _Writer:
 
     def _fence(self, slot: FenceSlot, section: Section, shortest: int) -> None:
         fences = section.fences if slot.scope == "own" else self._shared
-        if not 0 <= slot.index < len(fences):
+        if not 0 <= slot.fence < len(fences):
             self.write('""')
             return
-        index = fences[slot.index]
+        index = fences[slot.fence]
         text = self._fences[index].text if slot.form == "text" else self._marked(index, shortest)
         first = self._line
         self.write(lines(text, " " * slot.indent))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipeline.artifacts import ParsedDocument
 from pipeline.diagnostics.findings import Finding
@@ -15,8 +15,7 @@ VERSION = versions.PARSE
 """Raised whenever the same bytes may parse to something else."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParseOutcome:
+class ParseOutcome(NamedTuple):
     """`artifact` is None for an unreadable document. Findings are in the order of detection."""
 
     artifact: ParsedDocument | None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.model import Tool
 from catalog.view import CatalogView
@@ -45,8 +44,7 @@ _Words: TypeAlias = tuple[str, str, str, tuple[str, ...], bool]
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
-@dataclass(frozen=True, slots=True)
-class ResolveOutcome:
+class ResolveOutcome(NamedTuple):
     artifact: ResolvedDocument
     findings: tuple[Finding, ...]
 

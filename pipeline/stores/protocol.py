@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import astuple, dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from pipeline.diagnostics.lang import Lang
 from pipeline.stores.texts import Fault, sentence
@@ -72,8 +71,7 @@ class DamagedBlob(StoreError):
         self.digest = digest
 
 
-@dataclass(frozen=True, slots=True)
-class StoreStats:
+class StoreStats(NamedTuple):
     """Sizes in bytes, of content (not of the disk)."""
 
     blobs: int
@@ -96,7 +94,7 @@ def dropped(before: StoreStats, after: StoreStats) -> StoreStats:
 
 def total(sizes: Iterable[StoreStats]) -> StoreStats:
     """All of them together."""
-    columns = list(zip(*map(astuple, sizes), strict=True))
+    columns = list(zip(*sizes, strict=True))
     return StoreStats(*map(sum, columns)) if columns else StoreStats(0, 0, 0, 0, 0)
 
 

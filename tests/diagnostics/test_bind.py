@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,7 +84,7 @@ def test_a_policy_may_make_an_error_of_drift() -> None:
     drift = NOT_BY_A_DOCUMENT["tool-drifted"]
     assert bind([drift], POSITIONS, "ja")[0].severity == "warning"
     assert not drift.fails
-    blocked = replace(drift, severity="error")
+    blocked = drift._replace(severity="error")
     assert bind([blocked], POSITIONS, "ja")[0].severity == "error"
     assert blocked.fails
 

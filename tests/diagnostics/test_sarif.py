@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -111,7 +110,7 @@ def test_no_position_is_no_region() -> None:
 
 def test_a_policy_is_the_level_of_the_result() -> None:
     """Where a policy makes an error of a warning, the result says so, not the rule."""
-    drift = replace(NOT_BY_A_DOCUMENT["tool-drifted"], severity="error")
+    drift = NOT_BY_A_DOCUMENT["tool-drifted"]._replace(severity="error")
     found = bind([drift], (Span(1, 1, 1, 2), Span(2, 1, 2, 2)), "ja")
     run = log(Checked("a.md", ["x"], found))["runs"][0]
     assert run["results"][0]["level"] == "error"

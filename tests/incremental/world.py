@@ -148,7 +148,7 @@ class Baking(Versioned):
         return PhaseCode(tuple(self._baked(piece) if isinstance(piece, FenceSlot) else piece for piece in code.source))
 
     def _baked(self, slot: FenceSlot) -> str:
-        text = self._texts[slot.scope][slot.index]
+        text = self._texts[slot.scope][slot.fence]
         return lines(f"```\n{text}```\n" if slot.form == "instructions" else text, " " * slot.indent)
 
 
