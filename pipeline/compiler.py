@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -318,7 +317,7 @@ class Compiler:
         else:
             step = self._parse(document, sha256, pasts, previous)
             if survey is not None and survey.sha256 == sha256 and survey.parse is not None:
-                step = replace(step, report=survey.parse)
+                step.report = survey.parse
         inquiry = self._inquiries.of(project)
         setting = Setting(self.store, self.generator, inquiry, options.reuse, options.rewrites, options.check)
         yield

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pipeline.document.handover_form import OPENING as HANDOVER_OPENING
 from pipeline.document.handover_form import OTHER_VERB, HandoverForms, Readable
@@ -40,7 +39,6 @@ def may_declare(text: str) -> bool:
     return (HANDOVER_WORD in text or "呼び出す" in text) and _OPENING_WORD.search(text) is not None
 
 
-@dataclass(slots=True)
 class Found:
     """A declaration in a leaf: `text[start:end]`. `inner`: where its content begins (behind the colon, or behind この).
 
@@ -48,25 +46,32 @@ class Found:
     above a fence, and `stacked` whether another one of the same fence stands below it (V7).
     """
 
-    kind: Literal["tool", "call", "handover"]
-    start: int
-    end: int
-    inner: int
-    closed: bool = True
-    readable: Readable | None = None
-    direct: bool = False
-    stacked: bool = False
+    def __init__(
+        self,
+        kind: Literal["tool", "call", "handover"],
+        start: int,
+        end: int,
+        inner: int,
+        closed: bool,
+        readable: Readable | None = None,
+    ) -> None:
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.inner = inner
+        self.closed = closed
+        self.readable = readable
+        self.direct = False
+        self.stacked = False
 
 
-@dataclass(slots=True)
-class Lookalike:
+class Lookalike(NamedTuple):
     kind: LookalikeKind
     start: int
     end: int
     right: str
 
 
-@dataclass(slots=True)
 class LeafReading:
     """What stands in a leaf. `clean`: its text with comments as blanks; `mask`: also with all hidden that is no text.
 
@@ -74,14 +79,15 @@ class LeafReading:
     index of the block that its direct hand-overs stand above.
     """
 
-    leaf: LeafText
-    inline: Inline
-    clean: str
-    mask: str
-    found: list[Found] = field(default_factory=list)
-    lookalikes: list[Lookalike] = field(default_factory=list)
-    chains: bool = False
-    fence: int | None = None
+    def __init__(self, leaf: LeafText, inline: Inline, clean: str, mask: str) -> None:
+        self.leaf = leaf
+        self.inline = inline
+        self.clean = clean
+        self.mask = mask
+        self.found: list[Found] = []
+        self.lookalikes: list[Lookalike] = []
+        self.chains = False
+        self.fence: int | None = None
 
     def written(self, start: int, end: int) -> str:
         """That part as messages show it."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 _RUN = re.compile(r"\*+|_+")
 
 
-@dataclass(slots=True)
 class _Delimiter:
-    start: int
-    end: int
-    mark: str
-    length: int
-    opens: bool
-    closes: bool
+    def __init__(self, start: int, end: int, mark: str, opens: bool, closes: bool) -> None:
+        self.start = start
+        self.end = end
+        self.mark = mark
+        self.length = end - start
+        self.opens = opens
+        self.closes = closes
 
 
 def _is_space(char: str) -> bool:
@@ -52,7 +51,7 @@ class Delimiters:
         else:
             opens, closes = left, right
         if opens or closes:
-            self._stack.append(_Delimiter(at, end, mark, end - at, opens, closes))
+            self._stack.append(_Delimiter(at, end, mark, opens, closes))
         return end
 
     def close(self, mark: int) -> None:

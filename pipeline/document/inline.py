@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from pipeline.document.emphasis import Delimiters
@@ -35,13 +34,13 @@ class InlineSpan(NamedTuple):
     inner_end: int = 0
 
 
-@dataclass(slots=True)
 class Inline:
     """The spans of a text, in order of their ends, and where emphasis marks stand (only if asked for)."""
 
-    text: str
-    spans: list[InlineSpan] = field(default_factory=list)
-    emphasis: list[tuple[int, int]] = field(default_factory=list)
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.spans: list[InlineSpan] = []
+        self.emphasis: list[tuple[int, int]] = []
 
     def mask(
         self, blank: Container[str] = ("comment",), hide: Container[str] = ("code", "tag", "autolink", "tail", "escape")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipeline.document.blocks import Block
@@ -22,7 +21,6 @@ class PhaseRange(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
 class Outline:
     """`name`: the first top-level level-1 heading that is no phase heading, None without one.
 
@@ -30,10 +28,11 @@ class Outline:
     headings that were read for their titles.
     """
 
-    name: str | None = None
-    phases: list[PhaseRange] = field(default_factory=list)
-    listed: list[int] = field(default_factory=list)
-    readings: dict[int, LeafReading] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self.phases: list[PhaseRange] = []
+        self.listed: list[int] = []
+        self.readings: dict[int, LeafReading] = {}
 
 
 def read_outline(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
@@ -44,23 +43,23 @@ class _Listed(NamedTuple):
     unreadable: set[int]
 
 
-@dataclass(slots=True)
 class _Part:
     """A section while it is being read. `extents`: from where to where its blocks stand; `fences`: all of it.
 
     By block: `diagnosed`, what in it has a diagnostic of its own; `handed`, the hand-overs in it.
     """
 
-    number: int | None
-    title: str
-    anchor: int
-    extents: list[tuple[int, int]] = field(default_factory=list)
-    fences: list[int] = field(default_factory=list)
-    tools: list[ToolDeclaration] = field(default_factory=list)
-    calls: list[CallDeclaration] = field(default_factory=list)
-    handovers: list[HandoverDeclaration] = field(default_factory=list)
-    diagnosed: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    handed: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    def __init__(self, number: int | None, title: str, anchor: int) -> None:
+        self.number = number
+        self.title = title
+        self.anchor = anchor
+        self.extents: list[tuple[int, int]] = []
+        self.fences: list[int] = []
+        self.tools: list[ToolDeclaration] = []
+        self.calls: list[CallDeclaration] = []
+        self.handovers: list[HandoverDeclaration] = []
+        self.diagnosed: dict[int, list[tuple[int, int]]] = {}
+        self.handed: dict[int, list[tuple[int, int]]] = {}
 
     @property
     def declares(self) -> bool:

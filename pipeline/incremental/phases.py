@@ -6,7 +6,6 @@ Which earlier code does each keep, and why is it generated where it keeps none?
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from pipeline.incremental.handoff import HandedCode
 
 
-@dataclass(slots=True)
 class Phase:
     """`place`: its index in the document; `digest`: of its unit; `maker`: of the code that it has.
 
@@ -38,23 +36,24 @@ class Phase:
     made; `proven`: whether the verifier had nothing to say about code that was made now, looked at by itself.
     """
 
-    place: int
-    number: int | None
-    unit: Unit
-    digest: str
-    maker: GeneratorIdentity
-    made: list[SignedCode] = field(default_factory=list)
-    lost: LostReason | None = None
-    candidates: list[carry.Candidate] = field(default_factory=list)
-    code: PhaseCode | None = None
-    packed: Code | None = None
-    outcome: Outcome = "ran"
-    reason: Reason = "same"
-    carried: tuple[Reason, ...] = ()
-    attempts: int = 0
-    faults: tuple[Fault, ...] = ()
-    handed: bool = False
-    proven: bool = False
+    def __init__(self, place: int, number: int | None, unit: Unit, digest: str, maker: GeneratorIdentity) -> None:
+        self.place = place
+        self.number = number
+        self.unit = unit
+        self.digest = digest
+        self.maker = maker
+        self.made: list[SignedCode] = []
+        self.lost: LostReason | None = None
+        self.candidates: list[carry.Candidate] = []
+        self.code: PhaseCode | None = None
+        self.packed: Code | None = None
+        self.outcome: Outcome = "ran"
+        self.reason: Reason = "same"
+        self.carried: tuple[Reason, ...] = ()
+        self.attempts = 0
+        self.faults: tuple[Fault, ...] = ()
+        self.handed = False
+        self.proven = False
 
     @property
     def made_now(self) -> bool:

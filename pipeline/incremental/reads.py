@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -30,7 +29,6 @@ PROJECT_KINDS = frozenset({"find", "suggest", "cycle"})
 """The kinds of questions that a project answers; all others are the catalog's."""
 
 
-@dataclass(frozen=True)
 class Reads:
     """What one run asked. `catalog` and `project` are the digests of the whole, "" where nothing was asked of it.
 
@@ -38,11 +36,19 @@ class Reads:
     the names among them that occur in the document. Adding a connector that no text names therefore changes nothing.
     """
 
-    catalog: str
-    project: str
-    connectors: str
-    mentioned: tuple[str, ...]
-    answers: tuple[tuple[Question, Json], ...]
+    def __init__(
+        self,
+        catalog: str,
+        project: str,
+        connectors: str,
+        mentioned: tuple[str, ...],
+        answers: tuple[tuple[Question, Json], ...],
+    ) -> None:
+        self.catalog = catalog
+        self.project = project
+        self.connectors = connectors
+        self.mentioned = mentioned
+        self.answers = answers
 
     @cached_property
     def text(self) -> str:

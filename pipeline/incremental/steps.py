@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -26,15 +25,22 @@ Stored: TypeAlias = tuple[bytes, str]
 """An artifact's bytes and their digest."""
 
 
-@dataclass(frozen=True)
 class ParseStep:
     """`artifact` None: an unreadable document. `stored`: of the artifact, where an earlier compile has packed it."""
 
-    report: StageReport
-    artifact: ParsedDocument | None
-    positions: Positions
-    findings: tuple[Finding, ...]
-    stored: Stored | None = None
+    def __init__(
+        self,
+        report: StageReport,
+        artifact: ParsedDocument | None,
+        positions: Positions,
+        findings: tuple[Finding, ...],
+        stored: Stored | None = None,
+    ) -> None:
+        self.report = report
+        self.artifact = artifact
+        self.positions = positions
+        self.findings = findings
+        self.stored = stored
 
     @cached_property
     def packed(self) -> bytes:
@@ -56,16 +62,24 @@ class ParseStep:
         return ProjectDocument(path, self.artifact.name, tuple(dict.fromkeys(targets)))
 
 
-@dataclass(frozen=True)
 class ResolveStep:
     """As `ParseStep`. `expanded`: how much text is asked for, see `generate.expanded_size`."""
 
-    report: StageReport
-    artifact: ResolvedDocument
-    expanded: int
-    reads: Reads
-    findings: tuple[Finding, ...]
-    stored: Stored | None = None
+    def __init__(
+        self,
+        report: StageReport,
+        artifact: ResolvedDocument,
+        expanded: int,
+        reads: Reads,
+        findings: tuple[Finding, ...],
+        stored: Stored | None = None,
+    ) -> None:
+        self.report = report
+        self.artifact = artifact
+        self.expanded = expanded
+        self.reads = reads
+        self.findings = findings
+        self.stored = stored
 
     @cached_property
     def packed(self) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,17 +29,17 @@ class ItemFault(NamedTuple):
     suggestions: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
 class ItemReading:
     """`tool` None: なし (`none`) or a faulty item. An item with faults attaches nothing."""
 
-    item: Item
-    none: bool = False
-    tool: Tool | None = None
-    category: Category | None = None
-    read_only: bool = False
-    options: tuple[tuple[str, str], ...] = ()
-    faults: list[ItemFault] = field(default_factory=list)
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.none = False
+        self.tool: Tool | None = None
+        self.category: Category | None = None
+        self.read_only = False
+        self.options: tuple[tuple[str, str], ...] = ()
+        self.faults: list[ItemFault] = []
 
     @property
     def name(self) -> str:
