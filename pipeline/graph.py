@@ -37,7 +37,7 @@ _WORDS: dict[Lang, dict[str, str]] = {
 
 # What Mermaid, Markdown or HTML could give a meaning to even in quotes. The rest of ASCII's signs is harmless there.
 _UNSAFE = re.compile(r"""[!"#$%&'*;<=>?@\[\\\]^`{|}~]""")
-_HIDDEN = re.compile(f"[\x00-\x1f]|{AWKWARD.pattern}")
+_HIDDEN = f"[\x00-\x1f]|{AWKWARD}"
 _LABEL = 300
 """The longest label, in characters."""
 _NAMES = 8
@@ -127,7 +127,8 @@ def _label(text: str) -> str:
 
 
 def _any_label(text: str) -> str:
-    shown = " ".join(_HIDDEN.sub(" ", text).split())
+    visible = text if text.isprintable() else re.sub(_HIDDEN, " ", text)
+    shown = " ".join(visible.split())
     if len(shown) > _LABEL:
         shown = shown[: _LABEL - 1] + "…"
     return f'"{_UNSAFE.sub(_entity, shown) or " "}"'

@@ -12,7 +12,8 @@ from pipeline.diagnostics.visible import escape_character
 # and C1, soft hyphen, joiners, directional marks and overrides, line and paragraph separators, BOM, noncharacters,
 # surrogates, tags. Fixed ranges, none of them ever printable to `str.isprintable`: every Python must write the same
 # module (R4), whatever its edition of Unicode. U+3000, emoji and ideographs with variation selectors stay.
-AWKWARD = re.compile(
+# Compiled by who first needs it: most documents have none of them.
+AWKWARD = (
     "[\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
     + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000))
@@ -35,7 +36,7 @@ def literal(text: str) -> str:
     quoted = encode_basestring(text)
     if text.isprintable():
         return quoted
-    return AWKWARD.sub(_escape, quoted)
+    return re.sub(AWKWARD, _escape, quoted)
 
 
 def lines(text: str, indent: str) -> str:
@@ -53,7 +54,7 @@ def lines(text: str, indent: str) -> str:
         # The blank of Japanese text is not printable to Python, but not awkward either.
         if text.replace("\n", "").replace("\u3000", "").isprintable():
             return body
-        return AWKWARD.sub(_escape, body)
+        return re.sub(AWKWARD, _escape, body)
     # A backslash before an n would look like a line end above.
     *ended, last = text.split("\n")
     written = [f"{literal(line)} {_LINE_END}".replace(_EMPTY_LINE, _LINE_END) for line in ended]

@@ -17,7 +17,8 @@ _INVISIBLE: Final = (
     "\ufdd0-\ufdef"  # never characters
     "\U000e0000-\U000e007f"  # hidden text
 )
-_UNSAFE: Final = re.compile(f"({_CANCELLED_FLAG})|[{_INVISIBLE}]")
+_UNSAFE: Final = f"({_CANCELLED_FLAG})|[{_INVISIBLE}]"
+"""Compiled by who first needs it: most texts are printable."""
 _NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -37,7 +38,7 @@ def escape_character(character: str) -> str:
 
 def visible(text: str) -> str:
     """`text` on one line, every control, bidi control and invisible character as its escape; emoji sequences stay."""
-    return text if text.isprintable() else _UNSAFE.sub(_escape, text)
+    return text if text.isprintable() else re.sub(_UNSAFE, _escape, text)
 
 
 def shortened(text: str, limit: int) -> str:

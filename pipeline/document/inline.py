@@ -70,12 +70,13 @@ _AUTOLINK = re.compile(
     r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*>"
 )
 _SPACE = r"[ \t\n]"
-TAG = re.compile(
+TAG = (
     rf"<[A-Za-z][A-Za-z0-9-]*+"
     rf"(?:{_SPACE}++[A-Za-z_:][A-Za-z0-9_.:-]*+(?:{_SPACE}*+={_SPACE}*+(?:[^ \t\n\"'=<>`]++|'[^']*+'|\"[^\"]*+\"))?+)*+"
     rf"{_SPACE}*+/?>"
     rf"|</[A-Za-z][A-Za-z0-9-]*+{_SPACE}*+>"
 )
+_TAG = re.compile(TAG)
 _DESTINATION_STOP = re.compile(r"\\[!-/:-@\[-`{-~]|[()]|[\x00-\x20\x7f]")
 _ANGLE_DESTINATION = re.compile(r"<(?:[^<>\n\\]|\\.)*+>")
 _TITLE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\)", re.DOTALL)
@@ -156,7 +157,7 @@ class _Scanner:
         text = self.text
         if match := _AUTOLINK.match(text, at):
             return self.add("autolink", at, match.end())
-        if match := TAG.match(text, at):
+        if match := _TAG.match(text, at):
             return self.add("tag", at, match.end())
         end = -1
         if text.startswith("<!--", at):

@@ -12,14 +12,14 @@ from pipeline.document.text import LeafText
 CODE_OPEN, CODE_CLOSE = "\ufdd0", "\ufdd1"
 """Noncharacters that stand for a code span's marks; a document's own are dropped."""
 
-_DELIMITER_ROW = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?")
+_DELIMITER_ROW = r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?"
 
 
 def without_tables(lines: list[str]) -> list[str]:
     """A paragraph's lines without those of a table: from the row above a delimiter row to the end (GFM 4.10)."""
     for index in range(1, len(lines)):
         row = lines[index]
-        if "|" in row and _DELIMITER_ROW.fullmatch(row) and _cells(lines[index - 1]) == _cells(row):
+        if "|" in row and re.fullmatch(_DELIMITER_ROW, row) and _cells(lines[index - 1]) == _cells(row):
             return lines[: index - 1]
     return lines
 

@@ -15,7 +15,7 @@ from pipeline.diagnostics.findings import Argument
 
 NONE_WORD = "なし"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
-_LIKE_READ_ONLY = re.compile(r"read|読み?取り|閲覧|参照|のみ")
+_LIKE_READ_ONLY = r"read|読み?取り|閲覧|参照|のみ"
 _OPTION = re.compile(r"(?P<key>[^:：]*)[:：](?P<value>.*)", re.DOTALL)
 _READ = "read"
 _MAX_SPLITS = 8
@@ -181,7 +181,7 @@ def _read_groups(reading: ItemReading, tool: Tool, declaration: str) -> None:
         match = _OPTION.fullmatch(group)
         key = known.get(fold(match.group("key").strip())) if match else None
         if match is None or key is None:
-            fault("read-only" if _LIKE_READ_ONLY.search(fold(group)) else "", group)
+            fault("read-only" if re.search(_LIKE_READ_ONLY, fold(group)) else "", group)
         elif not match.group("value").strip():
             fault("empty", group)
         elif key in options:

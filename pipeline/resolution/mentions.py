@@ -10,7 +10,7 @@ from typing import NamedTuple
 from catalog.fold import fold
 from pipeline.artifacts import Section
 
-_CLUSTER = re.compile(r".[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*", re.DOTALL)
+_CLUSTER = r"(?s:.)[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*"
 
 
 class Mention(NamedTuple):
@@ -53,7 +53,7 @@ def _fold_with_origin(text: str) -> tuple[str, list[int]]:
     """The folded text, and for each of its offsets (the end included) the offset in `text`."""
     parts: list[str] = []
     origin: list[int] = []
-    for match in _CLUSTER.finditer(text):
+    for match in re.finditer(_CLUSTER, text):
         folded = fold(match.group())
         parts.append(folded)
         origin += [match.start()] * len(folded)

@@ -105,16 +105,14 @@ _MOST_STRINGS = 2 << 20
 """Three times the lines that the largest module has. `ast` takes 150 bytes for each, however short."""
 
 # Each literal from its first to its last quote, as Python tells them apart, and comments, whose quotes begin none.
-# Possessive, and never failing once a quote has been read: linear in any text, and without a stack.
-_STRING = re.compile(
-    r"""(?P<prefix>[A-Za-z]{0,2})(?:
+# Possessive, and never failing once a quote has been read: linear in any text, and without a stack. Compiled by who
+# first needs it: few modules are so large.
+_STRING = r"""(?xs)(?P<prefix>[A-Za-z]{0,2})(?:
         \"{3}(?:[^"\\]|\\.|"(?!""))*+(?:"{3})?
       | '{3}(?:[^'\\]|\\.|'(?!''))*+(?:'{3})?
       | "(?:[^"\\\n]|\\.)*+"?
       | '(?:[^'\\\n]|\\.)*+'?
-    ) | \#[^\n]*+""",
-    re.VERBOSE | re.DOTALL,
-)
+    ) | \#[^\n]*+"""
 
 
 def _check_size(source: str, most_code: int) -> None:
@@ -131,7 +129,7 @@ def _check_size(source: str, most_code: int) -> None:
         strings += 1
         return ""
 
-    code = _STRING.sub(without, source)
+    code = re.sub(_STRING, without, source)
     if strings > _MOST_STRINGS or len(code) - sum(map(code.count, _BLANKS)) > most_code:
         raise FormError("the module holds more code than the document's declarations need")
 

@@ -17,13 +17,13 @@ _VALUE = r"""(?:[^ \t"'=<>`]++|'[^']*+'|"[^"]*+")"""
 _ATTRIBUTE = rf"[ \t]++[a-z_:][a-z0-9_.:-]*+(?:[ \t]*+=[ \t]*+{_VALUE})?"
 _FLAGS = re.ASCII | re.IGNORECASE
 
-_START = re.compile(
+# Most documents have no HTML: these two are compiled by the first that has some.
+_START = (
     rf"<(?:(?P<raw>(?:{_RAW})(?=[ \t>]|\Z))|(?P<comment>!--)|(?P<instruction>\?)|(?P<declaration>![a-z])|"
-    rf"(?P<cdata>!\[CDATA\[)|(?P<element>/?(?:{_NAMES})(?=[ \t]|/?>|\Z)))",
-    _FLAGS,
+    rf"(?P<cdata>!\[CDATA\[)|(?P<element>/?(?:{_NAMES})(?=[ \t]|/?>|\Z)))"
 )
 # CommonMark's words except the raw tags here, its reference implementations do not: `</script>` begins a block.
-_TAG = re.compile(rf"<(?:[a-z][a-z0-9-]*+(?:{_ATTRIBUTE})*+[ \t]*+/?|/[a-z][a-z0-9-]*+[ \t]*+)>[ \t]*+\Z", _FLAGS)
+_TAG = rf"<(?:[a-z][a-z0-9-]*+(?:{_ATTRIBUTE})*+[ \t]*+/?|/[a-z][a-z0-9-]*+[ \t]*+)>[ \t]*+\Z"
 _END = {
     "raw": re.compile(rf"</(?:{_RAW})>", _FLAGS),
     "comment": re.compile("-->"),
@@ -38,11 +38,11 @@ def html_block(state: Reading, start: int, end: int, silent: bool) -> bool:
     row, first = state.row, state.first
     if row[first] != "<" or state.first_column - state.column >= CODE_INDENT:
         return False
-    match = _START.match(row, first)
+    match = re.compile(_START, _FLAGS).match(row, first)
     if silent:
         # A lone tag interrupts no paragraph, not even one that would go on lazily.
         return match is not None
-    if match is None and not _TAG.match(row, first):
+    if match is None and not re.compile(_TAG, _FLAGS).match(row, first):
         return False
     closing = _END.get(match.lastgroup or "") if match else None
     lines = [_line(state, start)]
