@@ -8,8 +8,6 @@ So a load costs the small head, and a tool its own section: both are checked bef
 `catalog.compile` writes it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a tool is (`docs/catalog.md` describes the file). Plain immutable values; reading files is `catalog.load`'s."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 from catalog.fold import fold

@@ -1,7 +1,5 @@
 """From the words of a command line to options: every value is read here, whichever parser found the words."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ comments, blank lines or indentation have equal artifacts and different position
 What a document has many of is a named tuple: made, compared, hashed and encoded in a third of a dataclass's time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256

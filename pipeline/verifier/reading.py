@@ -4,8 +4,6 @@ The module must be exactly: a docstring, one import of declarations, `PROCEDURE 
 last line. Everything else, however harmless, is refused: what cannot be written cannot hide anything.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings
