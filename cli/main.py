@@ -12,7 +12,7 @@ from typing import Final
 from cli import streams
 from cli.arguments import read_options, spoken
 from cli.discovery import Unusable
-from cli.exits import BROKEN_PIPE, INTERRUPTED, OK, TROUBLE
+from cli.exits import BROKEN_PIPE, FAILED, INTERRUPTED, OK, TROUBLE
 from cli.messages import say
 from cli.quick import read_words
 from cli.trouble import SYSTEM_FAULTS, reason, sentence
@@ -25,8 +25,13 @@ _COMPLETION_VARIABLE: Final = "_AOP_COMPLETE"
 
 
 def run() -> None:
-    """The entry point of the console script. Always ends in SystemExit."""
-    status = main(sys.argv[1:])
+    """The entry point of the console script. Ends in SystemExit, or where there is nothing left to do, at once."""
+    arguments = sys.argv[1:]
+    status = main(arguments)
+    if status in (OK, FAILED) and read_words(arguments) is not None:
+        # These commands have closed and flushed all they had. The interpreter would take them apart object by object,
+        # and copy the memory that it shared with forked processes for it: 6 ms.
+        os._exit(status)
     # The interpreter looks through all objects for garbage before it ends: a twentieth of a short run, for nothing.
     gc.freeze()
     sys.exit(status)
