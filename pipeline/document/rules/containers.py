@@ -82,7 +82,7 @@ def _open(state: Reading, number: int) -> bool:
 
 def _open_item(state: Reading, number: int, marker: str, sibling: bool) -> None:
     offset = state.first_column - state.column
-    state.open_item(number, marker, sibling=sibling)
+    state.open_item(number, state.first + 1, marker, sibling=sibling)
     state.advance(state.first + len(marker), state.first_column + len(marker))
     blanks = state.first_column - state.column
     state.childless = state.first == len(state.row)

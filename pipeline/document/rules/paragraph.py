@@ -19,36 +19,64 @@ _MARKS = frozenset("#`~>*+-=_<0123456789")
 
 _BLANK_OR_MARK = _MARKS | frozenset(" \t")
 _UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+\Z")
+_ITEM = re.compile(r"([-*+]|[0-9]{1,9}+[.)]) (?=[^- \t#`~>*+=_<0-9]|\*\*[^ \t*]|`[^`]|[0-9]++[^.)])")
+"""A list item that begins, behind one blank, with a paragraph: no other block begins with that."""
 
 
 def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
-    """Asked first, and spares most lines all other rules: paragraphs and headings outside of all containers, whose mark
-    or text stands at the very beginning of a line, one after another up to a line that begins with anything else."""
-    if silent or state.indents:
+    """Asked first, and spares most lines all other rules: paragraphs, headings and items of text that stand at the very
+    beginning of a line, one after another up to a line that begins with anything else.
+
+    Such a line is inside no container, whichever are open: an item's content is indented, a quote's behind its mark.
+    """
+    if silent:
         return False
-    rows, blocks = state.rows, state.blocks
+    rows = state.rows
     number = start
     while number < end:
         row = rows[number]
         if not row:
             number += 1
-        elif row[0] not in _BLANK_OR_MARK:
-            lines = [text_line((number + 1, 1, row))]
-            number += 1
-            while number < end and (row := rows[number]) and row[0] not in _BLANK_OR_MARK:
-                number += 1
-                lines.append(text_line((number, 1, row)))
-            if number < end and row:
-                return _continued(state, lines, number, end)
-            _ended(state, lines, number)
-        elif row[0] == "#" and (heading := read_heading(row, 0, 0, number)):
-            blocks.append(heading)
+            continue
+        first = 0
+        if row[0] not in _BLANK_OR_MARK:
+            if state.indents:
+                state.close(0)
+        elif row[0] == "#":
+            heading = read_heading(row, 0, 0, number)
+            if heading is None:
+                break
+            if state.indents:
+                state.close(0)
+            state.blocks.append(heading)
             number += 1
             state.reached = number
+            continue
+        elif item := _ITEM.match(row):
+            first = item.end()
+            _open_item(state, number, item[1])
+            row = row[first:]
         else:
             break
+        number += 1
+        lines = [text_line((number, first + 1, row))]
+        while number < end and (row := rows[number]) and row[0] not in _BLANK_OR_MARK:
+            number += 1
+            lines.append(text_line((number, 1, row)))
+        if number < end and row and not (first and _ITEM.match(row)):
+            return _continued(state, lines, number, end)
+        _ended(state, lines, number)
     state.line = number
     return number > start
+
+
+def _open_item(state: Reading, number: int, marker: str) -> None:
+    """Open an item at the beginning of line `number`: in the outermost list, if it is one of its items."""
+    sibling = bool(state.openings) and state.openings[0].marker[-1:] == marker[-1]
+    state.close(1 if sibling else 0)
+    state.open_item(number, 1, marker, sibling=sibling)
+    state.indents[-1] = len(marker) + 1
+    state.childless = False
 
 
 def plain_paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
@@ -67,12 +95,11 @@ def paragraph(state: Reading, start: int, end: int, silent: bool) -> bool:
 def _continued(state: Reading, lines: list[TextLine], number: int, end: int) -> bool:
     """Read on from line `number`, behind `lines`."""
     rows = state.rows
-    nested = bool(state.indents)
     while number < end:
         row = rows[number]
         if not row:
             break
-        if not nested and row[0] not in _BLANK_OR_MARK:
+        if row[0] not in _BLANK_OR_MARK:  # lazily, if a container is open
             number += 1
             lines.append(text_line((number, 1, row)))
             continue

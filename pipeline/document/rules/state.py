@@ -179,9 +179,8 @@ class Reading(StateBlock):
         self.indents.append(_QUOTE)
         self.childless = False
 
-    def open_item(self, number: int, marker: str, *, sibling: bool) -> None:
+    def open_item(self, number: int, column: int, marker: str, *, sibling: bool) -> None:
         """Open an item: in the list of the innermost open item, which ends here, or in a list of its own."""
-        column = self.first + 1
         number += 1
         blocks = self.blocks
         if sibling:
