@@ -6,7 +6,9 @@ replayed without a look at an artifact.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
 
 
 class Span(NamedTuple):
@@ -17,6 +19,9 @@ class Span(NamedTuple):
     end_line: int
     end_column: int
 
+
+span_of: Final[Callable[[tuple[int, int, int, int]], Span]] = partial(tuple.__new__, Span)
+"""A `Span` of its fields, in half the time: there is one for each thing that is found."""
 
 Positions: TypeAlias = tuple[Span, ...]
 """Indexed by anchor."""

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from pipeline.document.handover_form import OPENING as HANDOVER_OPENING
 from pipeline.document.handover_form import OTHER_VERB, HandoverForms, Readable
 from pipeline.document.handover_form import WORD as HANDOVER_WORD
 from pipeline.document.inline import Inline, scan_inline
-from pipeline.document.items import as_written
-from pipeline.document.parentheses import match_brackets, match_parentheses
+from pipeline.document.items import LONGEST_KNOWN, Extent, as_written, read_extents
+from pipeline.document.parentheses import CLOSING, OPENING, match_brackets, match_parentheses
 from pipeline.document.text import LeafText
 
-_OPENING_WORD = re.compile(r"[(（]\s*(?:この|呼び出す)")
+_CALL = "呼び出す"
+_OPENING_WORD = re.compile(rf"[(（]\s*(?:{HANDOVER_WORD}|{_CALL})")
 
 _TOOLS = "使う道具"
 _OPENING = re.compile(
-    rf"[(（]\s*(?:(?P<tool>{_TOOLS}\s*[:：])|(?P<call>呼び出す\s*[AaＡａ][OoＯｏ][PpＰｐ]\s*[:：])|(?P<handover>{HANDOVER_WORD}))"
+    rf"[(（]\s*(?:(?P<tool>{_TOOLS}\s*[:：])|(?P<call>{_CALL}\s*[AaＡａ][OoＯｏ][PpＰｐ]\s*[:：])|(?P<handover>{HANDOVER_WORD}))"
 )
 _WORD = re.compile(_TOOLS)
 _BRACKETS = {"【": "】", "［": "］", "[": "]", "「": "」"}
@@ -36,9 +39,17 @@ def may_declare(text: str) -> bool:
     """Whether a text can hold a declaration or a look-alike at all: most do not, and pay for nothing more."""
     if _TOOLS in text:
         return True
-    return (HANDOVER_WORD in text or "呼び出す" in text) and _OPENING_WORD.search(text) is not None
+    return (HANDOVER_WORD in text or _CALL in text) and _OPENING_WORD.search(text) is not None
 
 
+class Known(NamedTuple):
+    """What the words of a tool declaration say: the declaration as messages show it, and its items."""
+
+    written: str
+    extents: tuple[Extent, ...]
+
+
+@dataclass(slots=True)
 class Found:
     """A declaration in a leaf: `text[start:end]`. `inner`: where its content begins (behind the colon, or behind この).
 
@@ -46,23 +57,15 @@ class Found:
     above a fence, and `stacked` whether another one of the same fence stands below it (V7).
     """
 
-    def __init__(
-        self,
-        kind: Literal["tool", "call", "handover"],
-        start: int,
-        end: int,
-        inner: int,
-        closed: bool,
-        readable: Readable | None = None,
-    ) -> None:
-        self.kind = kind
-        self.start = start
-        self.end = end
-        self.inner = inner
-        self.closed = closed
-        self.readable = readable
-        self.direct = False
-        self.stacked = False
+    kind: Literal["tool", "call", "handover"]
+    start: int
+    end: int
+    inner: int
+    closed: bool = True
+    readable: Readable | None = None
+    direct: bool = False
+    stacked: bool = False
+    known: Known | None = None
 
 
 class Lookalike(NamedTuple):
@@ -106,6 +109,8 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
     clean = mask = leaf.text
     if inline.spans:
         clean, mask = inline.mask(hide=()), inline.mask()
+    elif not from_offset and (last := _last(mask)):
+        return LeafReading(leaf, inline, clean, mask, [last])
     reading = LeafReading(leaf, inline, clean, mask)
     pairs = match_parentheses(mask)
     hands_over = HANDOVER_WORD in mask and HANDOVER_OPENING.search(mask, from_offset) is not None
@@ -148,6 +153,28 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
         bool(tail) and bool(_BETWEEN.fullmatch(mask, from_offset, tail[0])) and _all_declare(tail, pairs, forms, mask)
     )
     return reading
+
+
+def _last(text: str) -> Found | None:
+    """The tool declaration that ends a text in the simplest form, if it is all that the text declares: as most are."""
+    at = text.find(_TOOLS) - 1
+    colon = at + 1 + len(_TOOLS)
+    if at < 0 or text[at] not in OPENING or text[-1] not in CLOSING or text[colon] not in ":：":
+        return None
+    end = len(text)
+    if end - at > LONGEST_KNOWN or HANDOVER_WORD in text or _CALL in text:
+        return None
+    known = _known(text[at:])
+    return None if known is None else Found("tool", at, end, colon + 1, True, None, False, False, known)
+
+
+@lru_cache(maxsize=1024)
+def _known(declaration: str) -> Known | None:
+    """None for more than one declaration. Cached: see `items.read_extents`."""
+    if match_parentheses(declaration).get(0) != len(declaration) - 1 or declaration.count(_TOOLS) > 1:
+        return None
+    content = declaration[len(_TOOLS) + 2 : -1]
+    return Known(as_written(declaration, 0, len(declaration)), read_extents(content, content))
 
 
 def _tail(mask: str, pairs: dict[int, int], forms: HandoverForms, from_offset: int, below: Below) -> list[int]:

@@ -50,7 +50,7 @@ def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
         for span in inline.spans:
             if span.kind == "autolink":
                 drop += [(span.start, span.start + 1), (span.end - 1, span.end)]
-        kept = _without(text, sorted(drop + inline.emphasis))
+        kept = _without(text, sorted([*drop, *inline.emphasis]))
     return Title(one_line(kept), reading)
 
 

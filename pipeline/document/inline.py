@@ -8,7 +8,8 @@ needs a column, in linear time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pipeline.document.emphasis import Delimiters
@@ -34,13 +35,13 @@ class InlineSpan(NamedTuple):
     inner_end: int = 0
 
 
+@dataclass(slots=True)
 class Inline:
     """The spans of a text, in order of their ends, and where emphasis marks stand (only if asked for)."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.spans: list[InlineSpan] = []
-        self.emphasis: list[tuple[int, int]] = []
+    text: str
+    spans: Sequence[InlineSpan] = ()
+    emphasis: Sequence[tuple[int, int]] = ()
 
     def mask(
         self, blank: Container[str] = ("comment",), hide: Container[str] = ("code", "tag", "autolink", "tail", "escape")
@@ -90,7 +91,7 @@ class _Scanner:
     def __init__(self, text: str, labels: Container[str], emphasis: bool) -> None:
         self.text = text
         self.labels = labels
-        self.found = Inline(text)
+        self.spans: list[InlineSpan] = []
         # Where the text behind the bracket starts, how many delimiters are before it, whether it is an image's.
         self.brackets: list[tuple[int, int, bool]] = []
         self.inactive = 0  # brackets below this index open no link: they stand around one
@@ -113,12 +114,10 @@ class _Scanner:
         }
         while match := special.search(text, position):
             position = rules[match.group()](match.start())
-        if self.delimiters is not None:
-            self.found.emphasis = self.delimiters.finish()
-        return self.found
+        return Inline(text, self.spans, () if self.delimiters is None else self.delimiters.finish())
 
     def add(self, kind: SpanKind, start: int, end: int, inner_start: int = 0, inner_end: int = 0) -> int:
-        self.found.spans.append(InlineSpan(kind, start, end, inner_start, inner_end))
+        self.spans.append(InlineSpan(kind, start, end, inner_start, inner_end))
         return end
 
     def escape(self, at: int) -> int:
@@ -262,6 +261,7 @@ class _Scanner:
 
 def scan_inline(text: str, labels: Container[str] = (), *, emphasis: bool = False) -> Inline:
     """The inline structure of a paragraph's or heading's text. `labels`: the document's, normalized."""
-    if not (_SPECIAL_OR_EMPHASIS if emphasis else _SPECIAL).search(text):
+    plain = "\\" not in text and "`" not in text and "<" not in text and "]" not in text
+    if plain and not (emphasis and ("*" in text or "_" in text)):
         return Inline(text)
     return _Scanner(text, labels, emphasis).run()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from typing import Final, TypeAlias
 
 from pipeline.artifacts import Item
 from pipeline.document.parentheses import CLOSING, OPENING
@@ -93,13 +94,13 @@ def split_suffixes(mask: str, start: int, end: int) -> tuple[int, list[tuple[int
     return end, groups[::-1], only
 
 
-_Extent: TypeAlias = tuple[str, str, tuple[str, ...], bool, int, int]
+Extent: TypeAlias = tuple[str, str, tuple[str, ...], bool, int, int]
 """An item's text, head, groups and whether のみ stands there, as `Item` has them; then where it is said to begin and to
 end in the text. A plain tuple: there may be a million."""
 
 
-def _extents(clean: str, mask: str) -> tuple[_Extent, ...]:
-    extents: list[_Extent] = []
+def _extents(clean: str, mask: str) -> tuple[Extent, ...]:
+    extents: list[Extent] = []
     for first, last, separator in split_items(mask, 0, len(mask)):
         if first == last:
             extents.append(("", "", (), False, separator, separator + 1))
@@ -116,16 +117,24 @@ def _extents(clean: str, mask: str) -> tuple[_Extent, ...]:
 _known_extents = lru_cache(maxsize=1024)(_extents)
 """The documents of a library declare the same few tools again and again."""
 
-_LONGEST_KNOWN = 200
+LONGEST_KNOWN = 200
 """In code points: more is seldom written twice, and should not be kept."""
 
 
-def read_items(leaf: LeafText, clean: str, mask: str, start: int, end: int, anchors: Anchors) -> tuple[Item, ...]:
-    """The items in that part of the leaf. `clean` and `mask`: as in `declarations.LeafReading`."""
-    read = _known_extents if end - start <= _LONGEST_KNOWN else _extents
+def read_extents(clean: str, mask: str) -> tuple[Extent, ...]:
+    """The items that a text holds. `clean` and `mask`: as in `declarations.LeafReading`."""
+    return _known_extents(clean, mask) if len(mask) <= LONGEST_KNOWN else _extents(clean, mask)
+
+
+_item: Final[Callable[[tuple[str, str, tuple[str, ...], bool, int]], Item]] = partial(tuple.__new__, Item)
+
+
+def place_items(leaf: LeafText, extents: Iterable[Extent], start: int, anchors: Anchors) -> tuple[Item, ...]:
+    """The items of the part of the leaf that begins at `start`."""
     items = []
-    span, add, size = leaf.span, anchors.add, len(leaf.text)
-    for text, head, groups, only, first, last in read(clean[start:end], mask[start:end]):
-        anchor = add(span(start + first, min(start + last, size)))
-        items.append(Item(text, head, groups, only, anchor))
+    spans, size = anchors.spans, len(leaf.text)
+    for text, head, groups, only, first, last in extents:
+        end = start + last
+        items.append(_item((text, head, groups, only, len(spans))))
+        spans.append(leaf.span(start + first, end if end < size else size))
     return tuple(items)

@@ -22,7 +22,7 @@ from pipeline.document.declarations import Below, Found, LeafReading, declaratio
 from pipeline.document.handover_form import read_marks
 from pipeline.document.html import text_mask, without_comments
 from pipeline.document.inline import scan_inline
-from pipeline.document.items import as_written, one_line, read_items
+from pipeline.document.items import as_written, one_line, place_items, read_extents
 from pipeline.document.mentions import mentionable
 from pipeline.document.outline import Outline, read_outline
 from pipeline.document.prose import write_prose
@@ -245,6 +245,11 @@ class _Reader:
         diagnosed = part.diagnosed.setdefault(index, [])
         for found in reading.found:
             anchor = self.anchors.add(reading.leaf.span(found.start, found.end))
+            known = found.known
+            if known is not None:
+                items = place_items(reading.leaf, known.extents, found.inner, self.anchors)
+                part.tools.append(ToolDeclaration(known.written, items, anchor))
+                continue
             written = reading.written(found.start, found.end)
             if not found.closed:
                 self.report("declaration-unclosed", part, anchor, found.kind, written=written)
@@ -282,7 +287,8 @@ class _Reader:
                     self.in_code(part, reading.leaf, first, span.inner_start + end, "code-span", diagnosed)
 
     def items(self, reading: LeafReading, start: int, end: int) -> tuple[Item, ...]:
-        return read_items(reading.leaf, reading.clean, reading.mask, start, end, self.anchors)
+        extents = read_extents(reading.clean[start:end], reading.mask[start:end])
+        return place_items(reading.leaf, extents, start, self.anchors)
 
     def handover(self, reading: LeafReading, found: Found, anchor: int, written: str) -> HandoverDeclaration:
         items: tuple[Item, ...] = ()
@@ -305,7 +311,7 @@ class _Reader:
         if not written:
             return
         anchor = self.anchors.add(first.span(0, len(first.text.rstrip())))
-        items = read_items(first, clean, mask, 0, end, self.anchors)
+        items = place_items(first, read_extents(clean, mask), 0, self.anchors)
         part.tools.append(ToolDeclaration(written, items, anchor, listed=True))
 
     def take_unreadable_item(self, part: _Part, index: int) -> None:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import Final
 
 from pipeline.document.blocks import TextLine
-from pipeline.places import Span
+from pipeline.places import Span, span_of
 
 _ONE_LINE: Final[tuple[int, ...]] = (0,)
 
@@ -37,10 +37,11 @@ class LeafText:
 
     def span(self, start: int, end: int) -> Span:
         """The span of `text[start:end]`; an empty one has no width."""
-        end = max(start, end)
-        if len(self.lines) == 1:
+        if end < start:
+            end = start
+        if self.starts is _ONE_LINE:
             number, column, _ = self.lines[0]
-            return Span(number, column + start, number, column + end)
+            return span_of((number, column + start, number, column + end))
         line, column = self.point(start)
         if end == start:
             return Span(line, column, line, column)
