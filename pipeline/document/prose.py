@@ -6,7 +6,7 @@ stops at the parse stage (R1). Fences are left out: where one stands there is it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from pipeline.artifacts import Segment
 from pipeline.document.blocks import Block
@@ -17,69 +17,64 @@ _MAX_MARKS = 30
 """Containers inside this many others have no marks of their own: each line could repeat 10,000 of them."""
 
 
-class _Writer:
-    """Writes leaves with the marks of the containers around them: `first` for the next line, `rest` for later ones."""
+def write_prose(blocks: Iterable[Block], fences: Iterable[int | None]) -> tuple[Segment, ...]:
+    """The blocks' prose; segments are whole lines, joined by line ends.
 
-    def __init__(self) -> None:
-        self.segments: list[Segment] = []
-        self.lines: list[str] = []
-        self.first = ""
-        self.rest = ""
-        self.above = ""
-        self.outer: list[str] = []
-        self.adjoins = False  # the next leaf begins a list item that stands directly below the line above
-        self.begins = False  # a top-level list begins, which a blank line sets off
-
-    def open(self, block: Block) -> None:
-        self.outer.append(self.rest)
-        if len(self.outer) > _MAX_MARKS:
-            return
-        if block.kind == "quote":
-            self.first, self.rest = self.first + "> ", self.rest + "> "
-        elif block.kind == "list":
-            self.begins = block.depth == 0
-        elif block.kind == "item":
-            marker = block.marker + " "
-            self.first, self.rest = self.first + marker, self.rest + " " * len(marker)
-            self.adjoins, self.begins = not self.begins, False
-
-    def close(self) -> None:
-        self.rest = self.outer.pop()
-        self.first = self.rest
-
-    def leaf(self, lines: Sequence[str]) -> None:
-        """Nothing, for no lines."""
-        if not lines:
-            return
-        written = self.lines
-        if written and not self.adjoins:
-            written.append(_common(self.above, self.rest).rstrip() if self.above else "")
-        if self.first:
+    `fences`: the numbers of those among the blocks, in order; None for a blank one, which goes nowhere (I1).
+    """
+    segments: list[Segment] = []
+    written: list[str] = []
+    numbers = iter(fences)
+    # The marks of the containers around a leaf: for its next line, for later ones, and those of the leaf above.
+    first = rest = above = ""
+    outer: list[str] = []
+    adjoins = False  # the next leaf begins a list item that stands directly below the line above
+    begins = False  # a top-level list begins, which a blank line sets off
+    for block in blocks:
+        kind = block.kind
+        if block.nesting == 1:
+            outer.append(rest)
+            if len(outer) > _MAX_MARKS:
+                continue
+            if kind == "list":
+                begins = block.depth == 0
+            else:
+                marker = "> " if kind == "quote" else block.marker + " "
+                first += marker
+                rest += "> " if kind == "quote" else " " * len(marker)
+                if kind == "item":
+                    adjoins, begins = not begins, False
+        elif block.nesting:
+            first = rest = outer.pop()
+        elif kind == "fence":
+            number = next(numbers)
+            if number is None:
+                continue
+            if first != rest:  # an item that begins with the fence keeps its marker
+                written.append(first.rstrip())
+                first = rest
+            segments += _joined(written)
+            segments.append(number)
+            written = []
+            adjoins = begins = False
+            above = rest
+        elif lines := _shown(block):
+            if written and not adjoins:
+                written.append(_common(above, rest).rstrip() if above else "")
             for line in lines:
-                written.append(self.first + line if line else self.first.rstrip(" "))
-                self.first = self.rest
-        else:
-            written += lines
-        self._settle()
+                written.append(first + line if line else first.rstrip(" "))
+                first = rest
+            adjoins = begins = False
+            above = rest
+    segments += _joined(written)
+    return tuple(segments)
 
-    def fence(self, index: int) -> None:
-        if self.first != self.rest:  # an item that begins with the fence keeps its marker
-            self.lines.append(self.first.rstrip())
-            self.first = self.rest
-        self.flush()
-        self.segments.append(index)
-        self._settle()
 
-    def _settle(self) -> None:
-        self.adjoins = self.begins = False
-        self.above = self.rest
-
-    def flush(self) -> None:
-        while self.lines and not self.lines[-1].strip():
-            self.lines.pop()
-        if self.lines:
-            self.segments.append("\n".join(self.lines))
-        self.lines = []
+def _joined(lines: list[str]) -> list[str]:
+    """As one piece, without the blank lines at their end; none for none."""
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return ["\n".join(lines)] if lines else []
 
 
 def _common(one: str, other: str) -> str:
@@ -87,53 +82,26 @@ def _common(one: str, other: str) -> str:
     return one[:length]
 
 
-def write_prose(blocks: Iterable[Block], fences: Iterable[int | None]) -> tuple[Segment, ...]:
-    """The blocks' prose; segments are whole lines, joined by line ends.
-
-    `fences`: the numbers of those among the blocks, in order; None for a blank one, which goes nowhere (I1).
-    """
-    writer = _Writer()
-    numbers = iter(fences)
-    for block in blocks:
-        kind = block.kind
-        if block.nesting:
-            if block.nesting == 1:
-                writer.open(block)
-            else:
-                writer.close()
-        elif kind == "fence":
-            number = next(numbers)
-            if number is not None:
-                writer.fence(number)
-        elif kind == "paragraph":
-            writer.leaf(_shown([line.text for line in block.lines]))
-        elif kind == "heading":
-            lines = _shown([line.text for line in block.lines])
-            writer.leaf(["#" * block.level + " " + " ".join([line.strip() for line in lines])])
-        else:
-            writer.leaf(_lines(block))
-    writer.flush()
-    return tuple(writer.segments)
-
-
-def _lines(block: Block) -> list[str]:
-    """Of all other leaves."""
-    if block.kind == "rule":
+def _shown(block: Block) -> list[str]:
+    """A leaf's lines without comments, which may go over several."""
+    kind = block.kind
+    if len(block.lines) == 1:
+        text = block.lines[0].text
+        lines = [text]
+    else:
+        lines = [line.text for line in block.lines]
+        text = "\n".join(lines)
+    if kind in ("paragraph", "heading"):
+        if "<!--" in text:
+            lines = [line for line in _without_inline_comments(text).split("\n") if line.strip()]
+        return lines if kind == "paragraph" else ["#" * block.level + " " + " ".join(map(str.strip, lines))]
+    if kind == "rule":
         return ["---"]
-    lines = [line.text for line in block.lines]
-    if block.kind == "code":
+    if kind == "code":
         return ["    " + line if line else line for line in lines]
-    if block.kind == "html":
-        return [line for line in without_comments("\n".join(lines)).split("\n") if line.strip()]
+    if kind == "html":
+        return [line for line in without_comments(text).split("\n") if line.strip()]
     return lines
-
-
-def _shown(lines: list[str]) -> list[str]:
-    """A paragraph's or heading's lines without comments, which may go over several."""
-    text = lines[0] if len(lines) == 1 else "\n".join(lines)
-    if "<!--" not in text:
-        return lines
-    return [line for line in _without_inline_comments(text).split("\n") if line.strip()]
 
 
 def _without_inline_comments(text: str) -> str:
