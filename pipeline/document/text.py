@@ -37,8 +37,7 @@ class LeafText:
 
     def span(self, start: int, end: int) -> Span:
         """The span of `text[start:end]`; an empty one has no width."""
-        if end < start:
-            end = start
+        end = end if end > start else start
         if self.starts is _ONE_LINE:
             number, column, _ = self.lines[0]
             return span_of((number, column + start, number, column + end))

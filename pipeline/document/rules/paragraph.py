@@ -12,6 +12,7 @@ from typing import Literal
 from pipeline.document.block import Block, TextLine, text_line
 from pipeline.document.rules.atx_heading import read_heading
 from pipeline.document.rules.definition import read_definition
+from pipeline.document.rules.fence import fence
 from pipeline.document.rules.state import CODE_INDENT, Reading
 
 _MARKS = frozenset("#`~>*+-=_<0123456789")
@@ -19,51 +20,73 @@ _MARKS = frozenset("#`~>*+-=_<0123456789")
 
 _BLANK_OR_MARK = _MARKS | frozenset(" \t")
 _UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+\Z")
-_ITEM = re.compile(r"([-*+]|[0-9]{1,9}+[.)]) (?=[^- \t#`~>*+=_<0-9]|\*\*[^ \t*]|`[^`]|[0-9]++[^.)])")
-"""A list item that begins, behind one blank, with a paragraph: no other block begins with that."""
+_TEXT = re.compile(r"(?:([-*+]|[0-9]{1,9}+[.)]) )?+(?=[^- \t#`~>*+=_<0-9]|\*\*[^ \t*]|`[^`]|[0-9]++[^.)])")
+"""What begins, behind an item's marker and one blank, if any, with a paragraph: no other block begins with that."""
 
 
 def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
-    """Asked first, and spares most lines all other rules: paragraphs, headings and items of text that stand at the very
-    beginning of a line, one after another up to a line that begins with anything else.
+    """Asked first, and spares most lines all other rules: paragraphs, headings, items of text and fences that stand at
+    the very beginning of a line, one after another up to a line that begins with anything else.
 
     Such a line is inside no container, whichever are open: an item's content is indented, a quote's behind its mark.
     """
     if silent:
         return False
-    rows = state.rows
+    rows, blocks = state.rows, state.blocks
     number = start
+    text: re.Match[str] | None = None  # what the line begins with, where that is known
     while number < end:
         row = rows[number]
         if not row:
             number += 1
             continue
+        char = row[0]
         first = 0
-        if row[0] not in _BLANK_OR_MARK:
+        if char not in _BLANK_OR_MARK:
             if state.indents:
                 state.close(0)
-        elif row[0] == "#":
+        elif char == "#":
             heading = read_heading(row, 0, 0, number)
             if heading is None:
                 break
             if state.indents:
                 state.close(0)
-            state.blocks.append(heading)
+            blocks.append(heading)
             number += 1
             state.reached = number
             continue
-        elif item := _ITEM.match(row):
-            first = item.end()
-            _open_item(state, number, item[1])
-            row = row[first:]
+        elif text := text or _TEXT.match(row):
+            first = text.end()
+            if first:
+                _open_item(state, number, text[1])
+                row = row[first:]
+            else:
+                state.close(0)
+        elif row.startswith(("```", "~~~")):
+            state.close(0)
+            state.enter_unmarked(number)
+            if not fence(state, number, end, False):
+                break
+            number = state.line
+            continue
         else:
             break
         number += 1
-        lines = [text_line((number, first + 1, row))]
-        while number < end and (row := rows[number]) and row[0] not in _BLANK_OR_MARK:
+        line = text_line((number, first + 1, row))
+        behind = rows[number] if number < end else ""
+        text = _TEXT.match(behind) if first and behind else None
+        if text is not None and not text.end():  # no item: it may go on lazily
+            text = None
+        if (not behind or text) and row[0] != "[" and row[-1] not in " \t":
+            blocks.append(Block("paragraph", 0, state.depth, number, number + 1, first + 1, 0, (line,)))
+            state.reached = number
+            continue
+        lines = [line]
+        while behind and behind[0] not in _BLANK_OR_MARK:
             number += 1
-            lines.append(text_line((number, 1, row)))
-        if number < end and row and not (first and _ITEM.match(row)):
+            lines.append(text_line((number, 1, behind)))
+            behind = rows[number] if number < end else ""
+        if behind and not text:
             return _continued(state, lines, number, end)
         _ended(state, lines, number)
     state.line = number
@@ -72,7 +95,8 @@ def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
 
 def _open_item(state: Reading, number: int, marker: str) -> None:
     """Open an item at the beginning of line `number`: in the outermost list, if it is one of its items."""
-    sibling = bool(state.openings) and state.openings[0].marker[-1:] == marker[-1]
+    openings = state.openings
+    sibling = bool(openings) and openings[0].marker[-1:] == marker[-1]
     state.close(1 if sibling else 0)
     state.open_item(number, 1, marker, sibling=sibling)
     state.indents[-1] = len(marker) + 1

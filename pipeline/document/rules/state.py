@@ -193,7 +193,7 @@ class Reading(StateBlock):
             self.openings.append(block)
             self.indents.append(0)
         depth = self.depth
-        block = Block("item", 1, depth, number, 0, column, marker=marker)
+        block = Block("item", 1, depth, number, 0, column, 0, (), "", "", True, marker)
         blocks.append(block)
         self.depth = depth + 1
         self.openings[-1] = block
