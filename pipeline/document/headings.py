@@ -25,15 +25,8 @@ class PhaseHeading(NamedTuple):
     title: str
 
 
-class Title(NamedTuple):
-    """A heading's cleaned text, and what it declares, if it was read for that."""
-
-    text: str
-    reading: LeafReading | None
-
-
-def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
-    """A heading's text as names and titles have it (F5).
+def clean_title(leaf: LeafText, labels: Container[str]) -> tuple[str, LeafReading | None]:
+    """A heading's text as names and titles have it (F5), and what it declares, if it was read for that.
 
     That is without declarations, calls, readable hand-overs, comments, emphasis and link mark-up, blanks made one;
     backticks stay.
@@ -51,7 +44,7 @@ def clean_title(leaf: LeafText, labels: Container[str]) -> Title:
             if span.kind == "autolink":
                 drop += [(span.start, span.start + 1), (span.end - 1, span.end)]
         kept = _without(text, sorted([*drop, *inline.emphasis]))
-    return Title(one_line(kept), reading)
+    return one_line(kept), reading
 
 
 def _without(text: str, extents: list[tuple[int, int]]) -> str:

@@ -353,25 +353,28 @@ class _Reader:
         )
 
     def finish(self, part: _Part, is_phase: bool, with_values: bool) -> Section:
-        fences = [None if self.fences[fence].blank else fence for fence in part.fences]
-        blocks = chain.from_iterable([self.blocks[start:end] for start, end in part.extents])
-        if part.number is not None:
-            next(blocks)  # its heading
+        (start, end), *others = part.extents or [(0, 0)]
+        blocks = self.blocks[start if part.number is None else start + 1 : end]  # without its heading
+        for start, end in others:
+            blocks += self.blocks[start:end]
+        fences = [None if self.fences[fence].blank else fence for fence in part.fences] if part.fences else []
         prose = write_prose(blocks, fences)
-        pieces = list(self.mentions(part)) if is_phase and not part.declares else []
         first = len(self.anchors.spans)
-        for _, span in pieces:
-            self.anchors.add(span)
+        mentionable: tuple[str, ...] = ()
+        if is_phase and not part.declares:
+            pieces = list(self.mentions(part))
+            self.anchors.spans += [span for _, span in pieces]
+            mentionable = tuple([text for text, _ in pieces])
         return Section(
             part.number,
             part.title,
             part.anchor,
             prose,
-            tuple([fence for fence in fences if fence is not None]),
+            tuple([fence for fence in fences if fence is not None]) if fences else (),
             tuple(part.tools),
             tuple(part.calls),
             tuple(part.handovers),
-            tuple([text for text, _ in pieces]),
+            mentionable,
             first,
             tuple(filter(None, self.values(part))) if with_values else (),
         )
