@@ -21,6 +21,7 @@ from pipeline.project import ProjectDocument, ProjectView
 if TYPE_CHECKING:
     from catalog.lock import LockedTool
     from pipeline.artifacts import ParsedDocument
+    from pipeline.resolution.items import ItemReading
 
 Question: TypeAlias = tuple[Json, ...]
 """A kind and its arguments: `("tool", "slack")`."""
@@ -87,11 +88,15 @@ def occurring(names: tuple[str, ...], folded: str) -> tuple[str, ...]:
 
 
 class Inquiry:
-    """What a catalog and a project answer, each question asked once: shared by all documents of a compile."""
+    """What a catalog and a project answer, each question asked once: shared by all documents of a compile.
+
+    `lookups`: by their words, the items that were looked up in the catalog, and what that asked (`lookups`).
+    """
 
     def __init__(self, catalog: CatalogView, project: ProjectView) -> None:
         self.catalog = catalog
         self.project = project
+        self.lookups: dict[tuple[object, ...], tuple[ItemReading, dict[Question, Json]]] = {}
         self._answers: dict[Question, Json] = {}
         self._connectors: tuple[tuple[str, ...], str] | None = None
         self._documents: dict[str, tuple[ProjectDocument, str]] = {}

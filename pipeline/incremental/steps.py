@@ -10,6 +10,7 @@ from pipeline import canonical
 from pipeline.artifacts import ParsedDocument, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
 from pipeline.incremental import bundle, reasons
+from pipeline.incremental.lookups import ItemLookups
 from pipeline.incremental.past import Past
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.reads import Inquiry, Reads, Recorder, mentionable_text
@@ -163,7 +164,8 @@ def resolve_step(
             expanded, stored = expanded_size(artifact, resolved), (packed, past.tail.resolved)
             return ResolveStep(reused("resolve"), resolved, expanded, reads, past.resolve_findings, stored)
     recorder = Recorder(inquiry)
-    outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path)
+    read_item = ItemLookups(inquiry, recorder.catalog).read_item
+    outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path, read_item)
     report = StageReport("resolve", None, "ran", _resolve_reason(parsed, artifact, inquiry, previous, fresh, lost))
     expanded = expanded_size(artifact, outcome.artifact)
     return ResolveStep(report, outcome.artifact, expanded, recorder.reads(artifact), outcome.findings)

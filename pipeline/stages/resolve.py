@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -14,6 +14,7 @@ from pipeline.artifacts import (
     Contract,
     Grant,
     Handover,
+    Item,
     ParsedDocument,
     Pin,
     ResolvedDocument,
@@ -41,6 +42,9 @@ Place = Literal["phase", "call", "outside"]
 _Words: TypeAlias = tuple[str, str, str, tuple[str, ...], bool]
 """All that an item is read by: its declaration as written, text, head, groups, whether のみ stands there."""
 
+ReadItem: TypeAlias = Callable[[Item, str, CatalogView], ItemReading]
+"""`resolution.items.read_item`, or what does the same."""
+
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
@@ -50,8 +54,11 @@ class ResolveOutcome(NamedTuple):
 
 
 class _Resolver:
-    def __init__(self, parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str) -> None:
+    def __init__(
+        self, parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str, read: ReadItem
+    ) -> None:
         self.parsed = parsed
+        self.read_item = read
         self.catalog = SparingCatalog(catalog, Allowance(MOST_WORDS))
         self.project = project
         self.suggested = Allowance(MOST_DOCUMENTS)
@@ -98,8 +105,6 @@ class _Resolver:
         self.read_mentions(section)
         shared = self.parsed.outside.fences
         fences = tuple(sorted((*shared, *section.fences))) if shared else section.fences
-        for grant in grants:
-            self.pin(grant.tool, grant.operations)
         for handover in handovers:
             self.pin(handover.tool, handover.operations)
         self.findings += drifted(section, grants, handovers, self.tools, self.catalog)
@@ -143,7 +148,7 @@ class _Resolver:
         if place != "outside" and not only_nones:
             for anchor, written in nones:
                 self.report("none-with-tools", anchor, section, declaration=written)
-        return self.narrowable(tuple(grants)) if place == "phase" else ()
+        return self.attach(tuple(grants)) if place == "phase" and grants else ()
 
     def read_items(self, declaration: ToolDeclaration, known: dict[_Words, ItemReading]) -> list[ItemReading]:
         """One reading an item. Items of the same words in declarations of the same words share one, and so all that is
@@ -154,7 +159,7 @@ class _Resolver:
             words = (written, item.text, item.head, item.groups, item.only)
             reading = known.get(words)
             if reading is None:
-                reading = known[words] = read_item(item, written, self.catalog)
+                reading = known[words] = self.read_item(item, written, self.catalog)
             readings.append(reading)
         return readings
 
@@ -165,22 +170,12 @@ class _Resolver:
         elif place == "call":
             self.report("call-with-tools", declaration.anchor, section, written=declaration.written)
 
-    def narrowable(self, grants: tuple[Grant, ...]) -> tuple[Grant, ...]:
-        """All categories of a connector, over the whole phase, are like none (T7)."""
-        declared: dict[str, set[str]] = {}
-        for grant in grants:
-            if grant.categories and grant.kind != "standard":
-                declared.setdefault(grant.tool, set()).update(grant.categories)
-        if not declared:
-            return grants
-        whole = {
-            name
-            for name, categories in declared.items()
-            if all(category.name in categories for category in self.tools[name].categories)
-        }
-        if not whole:
-            return grants
-        return tuple([grant._replace(narrowable=True) if grant.tool in whole else grant for grant in grants])
+    def attach(self, grants: tuple[Grant, ...]) -> tuple[Grant, ...]:
+        """With those narrowable that are so together."""
+        grants, pins, contracts = _attached(grants, tuple([self.tools[grant.tool] for grant in grants]))
+        self.pins.update(pins)
+        self.contracts.update(contracts)
+        return grants
 
     # ------------------------------------------------------------------------------------------- hand-overs
 
@@ -262,6 +257,34 @@ _Key: TypeAlias = tuple[str, str]
 
 
 @lru_cache(maxsize=1024)
+def _attached(
+    grants: tuple[Grant, ...], tools: tuple[Tool, ...]
+) -> tuple[tuple[Grant, ...], Mapping[_Key, Pin], Mapping[_Key, Contract]]:
+    """A phase's grants, and what is to be known of their tools and operations. `tools`: each grant's."""
+    pins: dict[_Key, Pin] = {}
+    contracts: dict[_Key, Contract] = {}
+    for grant, tool in zip(grants, tools, strict=True):
+        own_pins, own_contracts = _pinned(tool, grant.operations)
+        pins.update(own_pins)
+        contracts.update(own_contracts)
+    return _narrowable(grants, tools), pins, contracts
+
+
+def _narrowable(grants: tuple[Grant, ...], tools: tuple[Tool, ...]) -> tuple[Grant, ...]:
+    """All categories of a connector, over the whole phase, are like none (T7)."""
+    declared: dict[str, set[str]] = {}
+    for grant in grants:
+        if grant.categories and grant.kind != "standard":
+            declared.setdefault(grant.tool, set()).update(grant.categories)
+    whole = {
+        tool.name
+        for tool in tools
+        if tool.name in declared and all(category.name in declared[tool.name] for category in tool.categories)
+    }
+    return tuple([grant._replace(narrowable=True) if grant.tool in whole else grant for grant in grants])
+
+
+@lru_cache(maxsize=1024)
 def _pinned(tool: Tool, operations: tuple[str, ...] | None) -> tuple[Mapping[_Key, Pin], Mapping[_Key, Contract]]:
     """What is to be known of a tool and of those operations. Cached: the documents of a library use the same."""
     pins: dict[_Key, Pin] = {}
@@ -283,7 +306,9 @@ def _reached(kind: str, definition: str) -> str:
     return _encode({"kind": kind} if server is None else {"kind": kind, "server": server})
 
 
-def resolve(parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str) -> ResolveOutcome:
+def resolve(
+    parsed: ParsedDocument, catalog: CatalogView, project: ProjectView, path: str, read: ReadItem = read_item
+) -> ResolveOutcome:
     """`path`: the document's own, relative to the project's root. Reads nothing but its arguments."""
     with uncollected():  # what is resolved and found makes no cycles
-        return _Resolver(parsed, catalog, project, path).resolve()
+        return _Resolver(parsed, catalog, project, path, read).resolve()
