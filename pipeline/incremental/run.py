@@ -118,7 +118,7 @@ def run_stages(
 
 def _too_large(size: int) -> list[Finding]:
     """What stands outside all phases goes into every agent's instructions (I1): a small document may ask for much."""
-    if size <= MAX_INSTRUCTIONS:
+    if not size:
         return []
     return [Finding("document-too-large", None, None, (("size", size), ("limit", MAX_INSTRUCTIONS)), (), "expanded")]
 

@@ -20,7 +20,7 @@ from pipeline.places import Positions
 from pipeline.project import ProjectDocument, stem
 from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
-from pipeline.stages.generate import MAX_INSTRUCTIONS, expanded_size
+from pipeline.stages.generate import oversize
 
 Stored: TypeAlias = tuple[bytes, str]
 """An artifact's bytes and their digest."""
@@ -64,7 +64,7 @@ class ParseStep:
 
 
 class ResolveStep:
-    """As `ParseStep`. `expanded`: how much text is asked for, see `generate.expanded_size`."""
+    """As `ParseStep`. `expanded`: how much text is asked for, if it is too much, else 0 (`generate.oversize`)."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class ResolveStep:
         that the phases share."""
         if self.stored is not None:
             return self.stored[0]
-        return b"" if self.expanded > MAX_INSTRUCTIONS else canonical.dumps(self.artifact)
+        return b"" if self.expanded else canonical.dumps(self.artifact)
 
     @cached_property
     def digest(self) -> str:
@@ -161,13 +161,13 @@ def resolve_step(
             lost = lost or error.reason
             continue
         if resolved is not None:
-            expanded, stored = expanded_size(artifact, resolved), (packed, past.tail.resolved)
+            expanded, stored = oversize(artifact, resolved), (packed, past.tail.resolved)
             return ResolveStep(reused("resolve"), resolved, expanded, reads, past.resolve_findings, stored)
     recorder = Recorder(inquiry)
     read_item = ItemLookups(inquiry, recorder.catalog).read_item
     outcome = resolve_stage.resolve(artifact, recorder.catalog, recorder.project, path, read_item)
     report = StageReport("resolve", None, "ran", _resolve_reason(parsed, artifact, inquiry, previous, fresh, lost))
-    expanded = expanded_size(artifact, outcome.artifact)
+    expanded = oversize(artifact, outcome.artifact)
     return ResolveStep(report, outcome.artifact, expanded, recorder.reads(artifact), outcome.findings)
 
 

@@ -60,11 +60,33 @@ def units_of(parsed: ParsedDocument, resolved: ResolvedDocument) -> tuple[Unit |
     return tuple(units)
 
 
-def expanded_size(parsed: ParsedDocument, resolved: ResolvedDocument) -> int:
-    """About how many characters the texts of all instructions and hand-overs have together, in linear time.
+def oversize(parsed: ParsedDocument, resolved: ResolvedDocument) -> int:
+    """`expanded_size` where it is above `MAX_INSTRUCTIONS`, else 0.
 
-    A compile refuses a document for which it is above `MAX_INSTRUCTIONS` before it generates anything.
+    A compile refuses a document for which it is above that before it generates anything. Most are so small that it
+    shows without counting lines and operations: if each character were a line, if each agent had all of the text, and
+    again for each hand-over, and if each operation had the longest description.
     """
+    pieces = [fence.text for fence in parsed.fences]
+    for section in (parsed.outside, *parsed.phases):
+        for segment in section.body:
+            if isinstance(segment, str):
+                pieces.append(segment)
+    text = (_LINE + 1) * len("".join(pieces)) + _LINE * len(pieces)
+    times = operations = 0
+    for phase in resolved.phases:
+        times += 1 + len(phase.handovers)
+        for entry in _attached(phase):
+            operations += len(entry.operations or ())
+    longest = max([2 * len(pin.operation) + len(pin.description) for pin in resolved.pins], default=0) + _LINE
+    if times * (text + _PHASE) + operations * longest <= MAX_INSTRUCTIONS:
+        return 0
+    size = expanded_size(parsed, resolved)
+    return size if size > MAX_INSTRUCTIONS else 0
+
+
+def expanded_size(parsed: ParsedDocument, resolved: ResolvedDocument) -> int:
+    """About how many characters the texts of all instructions and hand-overs have together, in linear time."""
     pins = {
         (tool, operation): 2 * len(operation) + len(description) + _LINE
         for tool, operation, _, description, _ in resolved.pins

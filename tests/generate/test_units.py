@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pipeline.artifacts import Unit
-from pipeline.stages.generate import expanded_size, units_of
+from pipeline.stages import generate
+from pipeline.stages.generate import expanded_size, oversize, units_of
 from tests.generate.samples import (
     EXA,
     HISTORY,
@@ -105,6 +108,17 @@ def test_the_expanded_size_is_about_the_modules() -> None:
     for sample in (document(*steps), document(*steps, outside=("長い文。" * 3000,)), document(Step())):
         size = len(module_of(sample).source)
         assert 0.5 * size < expanded_size(sample.parsed, sample.resolved) < 2 * size
+
+
+def test_what_is_too_large_is_found_at_any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The size is known where it is above the limit, however rough the look is that spares most documents the count."""
+    lines = Step("書く", ("文。\n" * 300, Code("あ\n" * 500)), (SLACK,), (Hand(),))
+    blank = Step("書く", ("\n" * 300,), (SLACK,))
+    for sample in (document(lines), document(blank, blank), document(lines, outside=("\n" * 3000,)), document(Step())):
+        size = expanded_size(sample.parsed, sample.resolved)
+        for limit, too_large in ((size - 1, size), (size, 0), (100 * size + 100_000, 0)):
+            monkeypatch.setattr(generate, "MAX_INSTRUCTIONS", limit)
+            assert oversize(sample.parsed, sample.resolved) == too_large
 
 
 def test_the_expanded_size_counts_tools_and_handed_over_texts() -> None:
