@@ -39,8 +39,8 @@ class LeafText:
         """The span of `text[start:end]`; an empty one has no width."""
         end = end if end > start else start
         if self.starts is _ONE_LINE:
-            line = self.lines[0]
-            number, column = line.number, line.column
+            only = self.lines[0]
+            number, column = only.number, only.column
             return span_of((number, column + start, number, column + end))
         line, column = self.point(start)
         if end == start:

@@ -128,40 +128,33 @@ class _Resolver:
         grants: dict[Grant, None] = {}
         nones: list[tuple[int, str]] = []
         only_nones = True
+        # Items of the same words in declarations of the same words share one reading, and so all that is said about
+        # them: a document may have half a million items, and as many findings.
         known: dict[_Words, ItemReading] = {}
         for declaration in section.tools:
-            readings = self.read_items(declaration, known)
-            if [reading for reading in readings if not reading.none]:
-                only_nones = False
-                if declaration.closed:
-                    self.misplaced(declaration, section, place)
-            for item, reading in zip(declaration.items, readings, strict=True):
+            attaches = False
+            written = declaration.written
+            for item in declaration.items:
+                words = (written, item.text, item.head, item.groups, item.only)
+                reading = known.get(words)
+                if reading is None:
+                    reading = known[words] = self.read_item(item, written, self.catalog)
+                    if reading.tool is not None and not reading.faults:
+                        self.tools[reading.tool.name] = reading.tool
+                        grants[reading.grant()] = None
                 if reading.none:
-                    nones.append((item.anchor, declaration.written))
-                elif reading.faults:
-                    for fault in reading.faults:
-                        self.report_fault(fault, item.anchor, section)
-        for reading in known.values():
-            if reading.tool is not None and not reading.faults:
-                self.tools[reading.tool.name] = reading.tool
-                grants[reading.grant()] = None
+                    nones.append((item.anchor, written))
+                    continue
+                if not attaches and declaration.closed:
+                    self.misplaced(declaration, section, place)
+                attaches = True
+                only_nones = False
+                for fault in reading.faults:
+                    self.report_fault(fault, item.anchor, section)
         if place != "outside" and not only_nones:
             for anchor, written in nones:
                 self.report("none-with-tools", anchor, section, declaration=written)
         return self.attach(tuple(grants)) if place == "phase" and grants else ()
-
-    def read_items(self, declaration: ToolDeclaration, known: dict[_Words, ItemReading]) -> list[ItemReading]:
-        """One reading an item. Items of the same words in declarations of the same words share one, and so all that is
-        said about them: a document may have half a million items, and as many findings."""
-        written = declaration.written
-        readings: list[ItemReading] = []
-        for item in declaration.items:
-            words = (written, item.text, item.head, item.groups, item.only)
-            reading = known.get(words)
-            if reading is None:
-                reading = known[words] = self.read_item(item, written, self.catalog)
-            readings.append(reading)
-        return readings
 
     def misplaced(self, declaration: ToolDeclaration, section: Section, place: Place) -> None:
         if place == "outside":

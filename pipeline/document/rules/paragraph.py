@@ -55,6 +55,8 @@ def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
             number += 1
             state.reached = number
             continue
+        elif char in " >\t":
+            break
         elif text := text or _TEXT.match(row):
             first = text.end()
             if first:
