@@ -127,7 +127,7 @@ class _Resolver:
             return ()
         grants: dict[Grant, None] = {}
         nones: list[tuple[int, str]] = []
-        only_nones = True
+        only_nones = plain = True
         # Items of the same words in declarations of the same words share one reading, and so all that is said about
         # them: a document may have half a million items, and as many findings.
         known: dict[_Words, ItemReading] = {}
@@ -142,6 +142,7 @@ class _Resolver:
                     if reading.tool is not None and not reading.faults:
                         self.tools[reading.tool.name] = reading.tool
                         grants[reading.grant()] = None
+                        plain = plain and not reading.options
                 if reading.none:
                     nones.append((item.anchor, written))
                     continue
@@ -154,7 +155,7 @@ class _Resolver:
         if place != "outside" and not only_nones:
             for anchor, written in nones:
                 self.report("none-with-tools", anchor, section, declaration=written)
-        return self.attach(tuple(grants)) if place == "phase" and grants else ()
+        return self.attach(tuple(grants), plain) if place == "phase" and grants else ()
 
     def misplaced(self, declaration: ToolDeclaration, section: Section, place: Place) -> None:
         if place == "outside":
@@ -163,9 +164,10 @@ class _Resolver:
         elif place == "call":
             self.report("call-with-tools", declaration.anchor, section, written=declaration.written)
 
-    def attach(self, grants: tuple[Grant, ...]) -> tuple[Grant, ...]:
-        """With those narrowable that are so together."""
-        grants, pins, contracts = _attached(grants, tuple([self.tools[grant.tool] for grant in grants]))
+    def attach(self, grants: tuple[Grant, ...], plain: bool) -> tuple[Grant, ...]:
+        """With those narrowable that are so together. `plain`: none has options."""
+        attached = _known_attached if plain and len(grants) <= _FEW else _attached
+        grants, pins, contracts = attached(grants, tuple([self.tools[grant.tool] for grant in grants]))
         self.pins.update(pins)
         self.contracts.update(contracts)
         return grants
@@ -249,7 +251,6 @@ _Key: TypeAlias = tuple[str, str]
 """A tool and an operation."""
 
 
-@lru_cache(maxsize=1024)
 def _attached(
     grants: tuple[Grant, ...], tools: tuple[Tool, ...]
 ) -> tuple[tuple[Grant, ...], Mapping[_Key, Pin], Mapping[_Key, Contract]]:
@@ -263,6 +264,13 @@ def _attached(
     return _narrowable(grants, tools), pins, contracts
 
 
+_known_attached = lru_cache(maxsize=1024)(_attached)
+"""The phases of a library have the same few tools."""
+
+_FEW = 16
+"""More grants, or some with options, which may be any text, are seldom the same twice, and should not be kept."""
+
+
 def _narrowable(grants: tuple[Grant, ...], tools: tuple[Tool, ...]) -> tuple[Grant, ...]:
     """All categories of a connector, over the whole phase, are like none (T7)."""
     declared: dict[str, set[str]] = {}
@@ -271,7 +279,7 @@ def _narrowable(grants: tuple[Grant, ...], tools: tuple[Tool, ...]) -> tuple[Gra
             declared.setdefault(grant.tool, set()).update(grant.categories)
     whole = {
         tool.name
-        for tool in tools
+        for tool in set(tools)
         if tool.name in declared and all(category.name in declared[tool.name] for category in tool.categories)
     }
     return tuple([grant._replace(narrowable=True) if grant.tool in whole else grant for grant in grants])
