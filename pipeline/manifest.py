@@ -34,27 +34,37 @@ def manifest(
     module: Module,
     generator: GeneratorIdentity,
     carried: Iterable[int] = (),
-) -> str:
-    """The manifest's text. `sha256`: of the document's bytes. `carried`: the places of the phases whose code was kept
-    from another version of the generator (R3)."""
-    document = {"name": resolved.name, "kind": resolved.kind, "sha256": sha256}
-    entries = (
+) -> bytes:
+    """The manifest as a file holds it. `sha256`: of the document's bytes. `carried`: the places of the phases whose
+    code was kept from another version of the generator (R3)."""
+    head = (
         f'"version": {VERSION}',
-        f'"document": {_compact(document)}',
-        f'"module": {_compact({"sha256": module.sha256})}',
+        f'"document": {{"name": {_quoted(resolved.name)}, "kind": "{resolved.kind}", "sha256": "{sha256}"}}',
+        f'"module": {{"sha256": "{module.sha256}"}}',
         f'"versions": {_versions(generator)}',
-        f'"tools": {_array(_tools(resolved.contracts))}',
-        f'"operations": {_array(_operations(resolved))}',
+    )
+    tail = (
         f'"fences": {_array(_fences(parsed, positions))}',
         f'"phases": {_array(_phases(resolved, positions, frozenset(carried)))}',
         f'"source_map": {_array(_source_map(parsed, resolved, positions, module))}',
     )
-    return "{\n" + ",\n".join(entries) + "\n}\n"
+    # Most of a manifest is the catalog's, and is kept as bytes: so it is encoded once for all documents.
+    entries = (
+        ",\n".join(head).encode(),
+        b'"tools": ' + _joined(_tools(resolved.contracts)),
+        b'"operations": ' + _joined(_operations(resolved)),
+        ",\n".join(tail).encode(),
+    )
+    return b"{\n" + b",\n".join(entries) + b"\n}\n"
 
 
 def _array(lines: Iterable[str]) -> str:
     body = ",\n".join(lines)
     return f"[\n{body}\n]" if body else "[]"
+
+
+def _joined(lines: Sequence[bytes]) -> bytes:
+    return b"[\n" + b",\n".join(lines) + b"\n]" if lines else b"[]"
 
 
 @lru_cache(maxsize=64)
@@ -63,28 +73,33 @@ def _versions(generator: GeneratorIdentity) -> str:
     return _compact({"artifacts": SCHEMA_VERSION, **versions.BY_STAGE, "generator": identity})
 
 
-def _tools(contracts: Iterable[Contract]) -> list[str]:
+def _tools(contracts: Iterable[Contract]) -> list[bytes]:
     """How each tool in use is reached."""
-    return [
-        f'{{"tool": {_quoted(tool)}, {definition[1:]}' for tool, operation, definition in contracts if not operation
-    ]
+    return [_tool(contract) for contract in contracts if not contract.operation]
 
 
-def _operations(resolved: ResolvedDocument) -> list[str]:
-    contracts = {(tool, operation): definition for tool, operation, definition in resolved.contracts}
+@lru_cache(maxsize=1024)
+def _tool(contract: Contract) -> bytes:
+    """Cached: the documents of a library use the same tools."""
+    return f'{{"tool": {_quoted(contract.tool)}, {contract.definition[1:]}'.encode()
+
+
+def _operations(resolved: ResolvedDocument) -> list[bytes]:
+    contracts = {(tool, operation): definition for tool, operation, definition in resolved.contracts if operation}
+    if not contracts:
+        return [_operation(pin, "{}") for pin in resolved.pins]
     return [_operation(pin, contracts.get((pin.tool, pin.operation), "{}")) for pin in resolved.pins]
 
 
 @lru_cache(maxsize=4096)
-def _operation(pin: Pin, contract: str) -> str:
+def _operation(pin: Pin, contract: str) -> bytes:
     """Cached: the documents of a library use the same operations."""
     head = _compact(
         {"tool": pin.tool, "operation": pin.operation, "effect": pin.effect, "sha256": canonical.digest(pin)}
     )
     schema = pin.schema or "null"
-    return (
-        f'{head[:-1]}, "description": {_compact(pin.description)}, "input_schema": {schema}, "contract": {contract}}}'
-    )
+    line = f'{head[:-1]}, "description": {_quoted(pin.description)}, "input_schema": {schema}, "contract": {contract}}}'
+    return line.encode()
 
 
 def _fences(parsed: ParsedDocument, positions: Positions) -> Iterator[str]:
@@ -101,11 +116,12 @@ def _phases(resolved: ResolvedDocument, positions: Positions, carried: frozenset
 
 def _phase(phase: ResolvedPhase, positions: Positions, carried: bool) -> str:
     tools = ", ".join([_compact(tool_dict(grant)) if grant.options else _plain_tool(grant) for grant in phase.tools])
-    line = phase_line(phase, positions)
+    number = "null" if phase.number is None else phase.number
+    calls = "null" if phase.calls is None else _quoted(phase.calls)
     return (
-        f'{{"number": {_compact(phase.number)}, "title": {_quoted(phase.title)}, "line": {line}, '
-        f'"kind": "{phase.kind}", "calls": {_compact(phase.calls)}, "carried": {_compact(carried)}, '
-        f'"tools": [{tools}], "fences": {_compact(phase.fences)}, '
+        f'{{"number": {number}, "title": {_quoted(phase.title)}, "line": {phase_line(phase, positions)}, '
+        f'"kind": "{phase.kind}", "calls": {calls}, "carried": {"true" if carried else "false"}, '
+        f'"tools": [{tools}], "fences": [{", ".join(map(str, phase.fences))}], '
         f'"handovers": {_handovers(phase.handovers, positions)}}}'
     )
 

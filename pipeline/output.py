@@ -92,7 +92,7 @@ def files_of(
     return {
         PROCEDURE: module.data,
         GRAPH: graph(resolved).encode(),
-        MANIFEST: manifest(sha256, parsed, resolved, positions, module, generator, carried).encode(),
+        MANIFEST: manifest(sha256, parsed, resolved, positions, module, generator, carried),
     }
 
 

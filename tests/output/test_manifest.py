@@ -135,7 +135,7 @@ def test_an_entry_is_a_line() -> None:
     text = manifest("0" * 64, WEEKLY.parsed, resolved, WEEKLY.positions, module_of(WEEKLY), GENERATOR)
     read = json.loads(text)
     entries = sum(len(value) for value in read.values() if isinstance(value, list))
-    assert text.count("\n") == entries + 2 + 4 + 2 * 5
+    assert text.count(b"\n") == entries + 2 + 4 + 2 * 5
 
 
 def test_definitions_with_the_same_names_are_told_apart() -> None:
