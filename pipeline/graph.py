@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Mapping, Set
 from functools import lru_cache
 
 from pipeline.artifacts import Handover, ResolvedDocument, ResolvedPhase
@@ -50,7 +50,10 @@ def graph(resolved: ResolvedDocument, lang: Lang = "ja") -> str:
 
 
 def _lines(resolved: ResolvedDocument, words: Mapping[str, str]) -> list[str]:
-    reading = {(tool, operation) for tool, operation, effect, _, _ in resolved.pins if effect == "read"}
+    reading: dict[str, set[str]] = {}
+    for tool, operation, effect, _, _ in resolved.pins:
+        if effect == "read":
+            reading.setdefault(tool, set()).add(operation)
     tools: dict[str, str] = {}
     called: dict[str, str] = {}
     lines = ["flowchart TD"]
@@ -67,7 +70,10 @@ def _lines(resolved: ResolvedDocument, words: Mapping[str, str]) -> list[str]:
                 called[phase.calls] = f"c{len(called)}"
                 lines.append(f"  {called[phase.calls]}([{_label(phase.calls)}])")
             edges.append(f"  p{place} ==>|{_label(words['calls'])}| {called[phase.calls]}")
-        for tool in (*[grant.tool for grant in phase.tools], *[handover.tool for handover in phase.handovers]):
+        used = [grant.tool for grant in phase.tools]
+        if phase.handovers:
+            used += [handover.tool for handover in phase.handovers]
+        for tool in used:
             if tool not in tools:
                 tools[tool] = f"t{len(tools)}"
                 lines.append(f"  {tools[tool]}[({_label(tool)})]")
@@ -79,7 +85,7 @@ def _edges(
     node: str,
     phase: ResolvedPhase,
     tools: Mapping[str, str],
-    reading: Container[tuple[str, str]],
+    reading: Mapping[str, Set[str]],
     words: Mapping[str, str],
 ) -> list[str]:
     """An arrow a tool and direction: from the tool into the phase that reads it, the other way where it writes."""
@@ -87,38 +93,47 @@ def _edges(
     reads: dict[str, list[str]] = {}
     writes: dict[str, list[str]] = {}
     for grant in phase.tools:
-        tool = grant.tool
+        tool, operations = grant.tool, grant.operations
         if grant.kind == "standard":
-            granted = ", ".join((*grant.operations, *(value for _, value in grant.options))) if grant.operations else ""
-            edges.append(f"  {node} ---|{_label(_said(words['uses'], [granted], words))}| {tools[tool]}")
-        elif grant.operations is None:
+            said = words["uses"]
+            if operations:
+                said = f"{said}: {', '.join((*operations, *[value for _, value in grant.options]))}"
+            edges.append(f"  {node} ---|{_label(said)}| {tools[tool]}")
+        elif operations is None:
             known = reads if grant.read_only else writes
             known.setdefault(tool, []).append(words["unknown-reads" if grant.read_only else "unknown-writes"])
         else:
-            for operation in grant.operations:
-                known = reads if (tool, operation) in reading else writes
+            harmless = reading.get(tool, ())
+            for operation in operations:
+                known = reads if operation in harmless else writes
                 known.setdefault(tool, []).append(operation)
     for tool, names in reads.items():
-        edges.append(f"  {tools[tool]} -.->|{_label(_said(words['reads'], names, words))}| {node}")
+        edges.append(f"  {tools[tool]} -.->|{_flow(words['reads'], tuple(names), words['more'])}| {node}")
     for tool, names in writes.items():
-        edges.append(f"  {node} -->|{_label(_said(words['writes'], names, words))}| {tools[tool]}")
+        edges.append(f"  {node} -->|{_flow(words['writes'], tuple(names), words['more'])}| {tools[tool]}")
     for handover in phase.handovers:
         edges.append(f"  {node} ==>|{_label(_handed(handover, words))}| {tools[handover.tool]}")
     return edges
 
 
-def _said(verb: str, names: Iterable[str], words: Mapping[str, str]) -> str:
+@lru_cache(maxsize=1024)
+def _flow(verb: str, names: tuple[str, ...], more: str) -> str:
+    """An arrow's label. Cached: the documents of a library use the same operations."""
+    return _any_label(_said(verb, names, more))
+
+
+def _said(verb: str, names: tuple[str, ...], more: str) -> str:
     """`verb: names`, each name once; of many the first ones, and how many there are beside them."""
     distinct = list(dict.fromkeys(filter(None, names)))
     shown = distinct[:_NAMES]
     if len(distinct) > len(shown):
-        shown.append(words["more"].format(count=len(distinct) - len(shown)))
+        shown.append(more.format(count=len(distinct) - len(shown)))
     return f"{verb}: {', '.join(shown)}" if shown else verb
 
 
 def _handed(handover: Handover, words: Mapping[str, str]) -> str:
     effect = words["reads"] if handover.read_only else words["writes"]
-    return _said(f"{words['handover']} ({effect})", handover.operations or (), words)
+    return _said(f"{words['handover']} ({effect})", handover.operations or (), words["more"])
 
 
 def _label(text: str) -> str:
@@ -127,8 +142,8 @@ def _label(text: str) -> str:
 
 
 def _any_label(text: str) -> str:
-    visible = text if text.isprintable() else re.sub(_HIDDEN, " ", text)
-    shown = " ".join(visible.split())
+    # Nothing hidden is printable to Python, whatever its edition of Unicode.
+    shown = " ".join((text if text.isprintable() else re.sub(_HIDDEN, " ", text)).split())
     if len(shown) > _LABEL:
         shown = shown[: _LABEL - 1] + "…"
     return f'"{_UNSAFE.sub(_entity, shown) or " "}"'
