@@ -32,9 +32,13 @@ def _escape(match: re.Match[str]) -> str:
 
 def literal(text: str) -> str:
     """One double-quoted literal on one line. Japanese and emoji stay readable."""
-    # As JSON writes it: quotes, backslashes and C0 are escaped, in Python's own spelling.
-    quoted = encode_basestring(text)
-    if text.isprintable():
+    return _shown(encode_basestring(text))
+
+
+def _shown(quoted: str) -> str:
+    """`quoted`: as JSON writes it, quotes, backslashes and C0 escaped in Python's own spelling."""
+    # The blank of Japanese text is not printable to Python, but not awkward either.
+    if quoted.replace("\u3000", "").isprintable():
         return quoted
     return re.sub(AWKWARD, _escape, quoted)
 
@@ -47,14 +51,10 @@ def lines(text: str, indent: str) -> str:
     as long to read, and hardly any line of a procedure has another escape.
     """
     if "\\" not in text:
-        body = encode_basestring(text).replace("\\n", f'" "\\n"\n{indent}"')
+        body = _shown(encode_basestring(text)).replace("\\n", f'" "\\n"\n{indent}"')
         if text.endswith("\n"):
             body = body[: -len(indent) - 3]
-        body = body.replace(_EMPTY_LINE, _LINE_END)
-        # The blank of Japanese text is not printable to Python, but not awkward either.
-        if text.replace("\n", "").replace("\u3000", "").isprintable():
-            return body
-        return re.sub(AWKWARD, _escape, body)
+        return body.replace(_EMPTY_LINE, _LINE_END)
     # A backslash before an n would look like a line end above.
     *ended, last = text.split("\n")
     written = [f"{literal(line)} {_LINE_END}".replace(_EMPTY_LINE, _LINE_END) for line in ended]

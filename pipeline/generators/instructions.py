@@ -27,14 +27,11 @@ def code_of(unit: Unit) -> PhaseCode:
 
 
 def instructions_of(unit: Unit) -> list[Prose]:
-    role = f"あなたは「{unit.title}」{_ROLE}" if unit.title else f"あなたはこの段{_ROLE}"
-    written: list[Prose] = [role]
+    written: list[Prose] = [f"あなたは「{unit.title}」{_ROLE}" if unit.title else f"あなたはこの段{_ROLE}"]
     if unit.shared:
-        written.append(_SHARED)
-        written += _prose(unit.shared, "shared")
+        written += _shared(unit.shared)
     if unit.body:
-        written.append(_STEPS)
-        written += _prose(unit.body, "own")
+        written += _prose(_STEPS, unit.body, "own")
     if unit.tools:
         written.append((_tools if any(grant.options for grant in unit.tools) else _plain_tools)(unit.tools, unit.pins))
     elif not unit.handovers:
@@ -46,6 +43,29 @@ def instructions_of(unit: Unit) -> list[Prose]:
     return written
 
 
+def _prose(head: str, body: tuple[Segment, ...], scope: Literal["own", "shared"]) -> list[Prose]:
+    """Each of its texts ends its line, and is one with the texts beside it."""
+    prose: list[Prose] = []
+    texts = [head]
+    for segment in body:
+        if isinstance(segment, str):
+            texts += (segment, "\n")
+        else:
+            if texts:
+                prose.append("".join(texts))
+                texts.clear()
+            prose.append(FenceHere(scope, segment))
+    if texts:
+        prose.append("".join(texts))
+    return prose
+
+
+@lru_cache(maxsize=4)
+def _shared(body: tuple[Segment, ...]) -> tuple[Prose, ...]:
+    """Cached: all phases of a document have it."""
+    return tuple(_prose(_SHARED, body, "shared"))
+
+
 def _tools(tools: tuple[Grant, ...], pins: tuple[Pin, ...]) -> str:
     known = {(pin.tool, pin.operation): pin for pin in pins}
     return "".join([_TOOLS, *[_grant(grant, known) for grant in tools]])
@@ -53,10 +73,6 @@ def _tools(tools: tuple[Grant, ...], pins: tuple[Pin, ...]) -> str:
 
 _plain_tools = lru_cache(maxsize=256)(_tools)
 """Of grants without options: their words are the catalog's, and the same in many documents."""
-
-
-def _prose(body: tuple[Segment, ...], scope: Literal["own", "shared"]) -> list[Prose]:
-    return [f"{segment}\n" if isinstance(segment, str) else FenceHere(scope, segment) for segment in body]
 
 
 def _grant(grant: Grant, pins: Mapping[tuple[str, str], Pin]) -> str:

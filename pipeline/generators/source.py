@@ -26,6 +26,9 @@ _ITEM = " " * (INDENT + 8)
 _INNER = " " * (INDENT + 12)
 _DEEP = " " * (INDENT + 16)
 
+_START = (f"Phase(\n{_FIELD}number=", NumberSlot())
+_END = " " * INDENT + ")"
+
 
 class FenceHere(NamedTuple):
     """Between pieces of prose: the place of one of the unit's fences, on lines of its own between fence marks."""
@@ -43,30 +46,33 @@ def render_phase(unit: Unit, segments: Sequence[Prose], grants: Sequence[Grant])
     `segments`: text as it is to be read, and fences; a text before a fence ends its last line. `grants`: the unit's
     own, or with fewer operations where they are narrowable (T7).
     """
-    writer = _Writer(["Phase(\n", _FIELD, "number="])
-    writer.slot(NumberSlot())
+    writer = _Writer()
     writer.text(f",\n{_FIELD}title={literal(unit.title)},\n{_FIELD}instructions=(\n")
     _write_instructions(writer, segments)
     writer.text(f"{_FIELD}),\n")
     if grants:
-        entries = [_grant(grant) if grant.options else _plain_grant(grant) for grant in grants]
-        writer.text(f"{_FIELD}tools=(\n{''.join(entries)}{_FIELD}),\n")
+        writer.text(f"{_FIELD}tools=(\n")
+        for grant in grants:
+            writer.text(_grant(grant) if grant.options else _plain_grant(grant))
+        writer.text(f"{_FIELD}),\n")
     if unit.handovers:
         writer.text(f"{_FIELD}handovers=(\n")
         for handover in unit.handovers:
             _write_handover(writer, handover)
         writer.text(f"{_FIELD}),\n")
-    writer.text(" " * INDENT + ")")
+    writer.text(_END)
     return writer.code()
 
 
 class _Writer:
-    def __init__(self, start: list[str]) -> None:
-        self._texts = start
-        self._pieces: list[CodePiece] = []
+    """A phase as it grows: behind its start, the pieces before the last slot, and the texts behind it."""
+
+    def __init__(self) -> None:
+        self._pieces: list[CodePiece] = [*_START]
+        self._texts: list[str] = []
         self.text = self._texts.append
 
-    def slot(self, slot: NumberSlot | FenceSlot) -> None:
+    def slot(self, slot: FenceSlot) -> None:
         self._pieces += ("".join(self._texts), slot)
         self._texts.clear()
 
@@ -96,7 +102,7 @@ def _write_instructions(writer: _Writer, segments: Sequence[Prose]) -> None:
 
 
 def _prose(text: str) -> str:
-    return _short_prose(text) if len(text) <= _SHORT else _any_prose(text)
+    return _short_prose(text) if len(text) <= _SHORT else _long_prose(text)
 
 
 def _any_prose(text: str) -> str:
@@ -107,6 +113,9 @@ _SHORT = 2000
 
 _short_prose = lru_cache(maxsize=1024)(_any_prose)
 """What stands outside all phases is in the instructions of each, and much of the rest in those of every document."""
+
+_long_prose = lru_cache(maxsize=4)(_any_prose)
+"""Of what is long only what stands outside all phases comes again, and soon."""
 
 
 def _grant(grant: Grant) -> str:
