@@ -52,56 +52,60 @@ def _most_code(resolved: ResolvedDocument) -> int:
     return (1 << 16) + 512 * entries + 8 * names
 
 
-def _phase(place: int, declared: DeclaredPhase, phase: ResolvedPhase, parsed: ParsedDocument) -> Iterator[Fault]:
-    yield from [Fault("form", place, detail) for detail in _identity(declared, phase)]
-    yield from [Fault("tools", place, detail) for detail in _tools(declared.tools, phase.tools)]
+def _phase(place: int, declared: DeclaredPhase, phase: ResolvedPhase, parsed: ParsedDocument) -> list[Fault]:
+    faults = [Fault("form", place, detail) for detail in _identity(declared, phase)]
+    faults += [Fault("tools", place, detail) for detail in _tools(declared.tools, phase.tools)]
     if declared.handovers or phase.handovers:
-        yield from [Fault("tools", place, detail) for detail in _handovers(declared.handovers, phase.handovers, parsed)]
-    expected = [(fence, parsed.fences[fence].text) for fence in phase.fences]
-    for fence in missing_fences(declared.instructions or "", expected):
-        yield Fault("fence", place, "a fence is not in the instructions word for word, between fence marks", fence)
+        wrong = _handovers(declared.handovers, phase.handovers, parsed)
+        faults += [Fault("tools", place, detail) for detail in wrong]
+    if phase.fences:
+        expected = [(fence, parsed.fences[fence].text) for fence in phase.fences]
+        for fence in missing_fences(declared.instructions or "", expected):
+            detail = "a fence is not in the instructions word for word, between fence marks"
+            faults.append(Fault("fence", place, detail, fence))
+    return faults
 
 
-def _identity(declared: DeclaredPhase, phase: ResolvedPhase) -> Iterator[str]:
+def _identity(declared: DeclaredPhase, phase: ResolvedPhase) -> list[str]:
+    wrong: list[str] = []
     if declared.number != phase.number:
-        yield f"the phase's number is {declared.number}, not {phase.number}"
+        wrong.append(f"the phase's number is {declared.number}, not {phase.number}")
     if declared.title != phase.title:
-        yield f"the phase's title is {declared.title!r}, not {phase.title!r}"
+        wrong.append(f"the phase's title is {declared.title!r}, not {phase.title!r}")
     if declared.calls != phase.calls:
-        yield f"the phase calls {declared.calls!r}, not {phase.calls!r}"
+        wrong.append(f"the phase calls {declared.calls!r}, not {phase.calls!r}")
     if (declared.instructions is None) != (phase.kind == "call"):
-        yield "a phase has instructions exactly if it calls no other procedure"
+        wrong.append("a phase has instructions exactly if it calls no other procedure")
+    return wrong
 
 
 # -------------------------------------------------------------------------------------------------- tools
 
 
-def _tools(attached: tuple[Tool, ...], granted: tuple[Grant, ...]) -> Iterator[str]:
+def _tools(attached: tuple[Tool, ...], granted: tuple[Grant, ...]) -> list[str]:
     """Each attached entry must be one that is granted, and each granted one must be attached."""
-    open_grants = {_key(grant): grant for grant in granted}
+    wrong: list[str] = []
     known = {grant.tool for grant in granted}
+    open_grants = {
+        (_CONSTRUCTORS[grant.kind], grant.tool, grant.categories, grant.read_only, grant.options): grant
+        for grant in granted
+    }
     for tool in attached:
         grant = open_grants.pop((*tool[:4], tuple(tool.options.items())), None)
-        if grant is not None:
-            yield from _operations(tool.tool, tool.operations, grant.operations, grant.narrowable)
-        elif tool.tool in known:
-            yield f"{tool.tool} is attached otherwise than declared, or more often"
-        else:
-            yield f"{tool.tool} is attached, but not declared"
-    for grant in open_grants.values():
-        yield f"{grant.tool} is declared, but not attached as declared"
-
-
-def _key(grant: Grant) -> tuple[str, str, tuple[str, ...], bool, tuple[tuple[str, str], ...]]:
-    return _CONSTRUCTORS[grant.kind], grant.tool, grant.categories, grant.read_only, grant.options
+        if grant is None:
+            how = " otherwise than declared, or more often" if tool.tool in known else ", but not declared"
+            wrong.append(f"{tool.tool} is attached{how}")
+        elif tool.operations != grant.operations:
+            wrong += _operations(tool.tool, tool.operations, grant.operations, grant.narrowable)
+    wrong += [f"{grant.tool} is declared, but not attached as declared" for grant in open_grants.values()]
+    return wrong
 
 
 def _operations(
     tool: str, attached: tuple[str, ...] | None, allowed: tuple[str, ...] | None, narrowable: bool
 ) -> Iterator[str]:
-    """`narrowable`: fewer than the allowed ones will do (T7). None: whatever the server offers, not narrowed (T11)."""
-    if attached == allowed:
-        return
+    """What is wrong where the two differ. `narrowable`: fewer than the allowed ones will do (T7). None: whatever the
+    server offers, not narrowed (T11)."""
     if attached is None or allowed is None:
         yield f"{tool}: the operations are {_listed(attached)}, not {_listed(allowed)}"
         return

@@ -49,15 +49,16 @@ def missing_fences(instructions: str, expected: Sequence[tuple[int, str]]) -> li
 
 def _marks(instructions: str) -> list[_Mark]:
     marks: list[_Mark] = []
+    text = f"\n{instructions}"  # so that every line stands behind a line end
     for sign in "`~":
-        at = instructions.find(sign * 3)
+        before = f"\n{sign * 3}"
+        at = text.find(before)
         while at >= 0:
-            end = instructions.find("\n", at)
-            line = instructions[at:] if end < 0 else instructions[at:end]
-            if at == 0 or instructions[at - 1] == "\n":
-                rest = line.lstrip(sign)
-                marks.append(_Mark(at, at + len(line), line[: len(line) - len(rest)], rest))
-            at = instructions.find(sign * 3, at + len(line))  # what is behind it on this line begins none
+            end = text.find("\n", at + 1)
+            line = text[at + 1 :] if end < 0 else text[at + 1 : end]
+            rest = line.lstrip(sign)
+            marks.append(_Mark(at, at + len(line), line[: len(line) - len(rest)], rest))
+            at = -1 if end < 0 else text.find(before, end)
     marks.sort()
     return marks
 

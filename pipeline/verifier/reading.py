@@ -174,14 +174,14 @@ def _frame(body: list[ast.stmt], source: str) -> tuple[ast.expr, frozenset[str]]
         or declaration.targets[0].id != "PROCEDURE"
     ):
         raise _wrong(declaration or body[-1], "the import must be followed by `PROCEDURE = Procedure(…)`")
-    lines = source.count("\n")
-    if len(body) < 4 or not source.endswith(_END) or body[3].lineno != lines:
+    # What ends the source ends the last statement. If that begins on the same line, the line is all of it.
+    if len(body) != 4 or not source.endswith(_END) or body[3].lineno != body[3].end_lineno:
         raise _wrong(body[3] if len(body) > 3 else declaration, f"only `{LAST_LINE}` may follow, as the last line")
     end = len(source) - len(_END)
     while source[end - 1] in _BLANKS:  # the docstring, at least, stands before it
         end -= 1
     line = source[source.rfind("\n", 0, end) + 1 : end]
-    reached = lines - source.count("\n", end) + 1, len(line.encode())
+    reached = body[3].lineno - source.count("\n", end) + 1, len(line.encode())
     if reached != (declaration.end_lineno, declaration.end_col_offset):
         raise _wrong(body[3], f"nothing may stand between the declaration and `{LAST_LINE}`, not even a comment")
     return declaration.value, imported
