@@ -24,10 +24,13 @@ def hidden_name() -> str:
     return f".aop-{os.getpid()}-{os.urandom(4).hex()}.tmp"
 
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
 def write_new(path: Path | str, data: bytes) -> None:
     """Write a file that must not be there yet, to its end. Raises OSError."""
     # As `open(path, "xb")` does it; a file object of Python's takes as long to make as the file takes to write.
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    descriptor = os.open(path, _NEW, 0o666)
     try:
         written = os.write(descriptor, data)
         while written < len(data):

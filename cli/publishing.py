@@ -54,7 +54,7 @@ class Publisher:
         positions, carried = compilation.positions, compilation.carried
         files = files_of(compilation.sha256, parsed, resolved, positions, module, self._generator, carried)
         try:
-            write(Path(folder), files)
+            write(folder, files)
         except OutputError as error:
             raise OutputFault(error.text("ja"), error.text("en")) from error
         return _receipt(folder, files)

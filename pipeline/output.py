@@ -103,7 +103,7 @@ _ELSEWHERE = (errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS)
 can only be written in it."""
 
 
-def write(folder: Path, files: Mapping[str, bytes]) -> bool:
+def write(folder: Path | str, files: Mapping[str, bytes]) -> bool:
     """Have `folder` hold these files; others in it stay. Returns whether anything was written. Raises OutputError.
 
     A new folder appears complete. In one that exists all files are written in full before the first is replaced, in the
@@ -111,6 +111,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> bool:
     `catalog.writing.sweep` finds it even if the document is never written again. Two compiles at once do not mix inside
     a file, and a folder that somebody deletes meanwhile is made again.
     """
+    folder = os.fspath(folder)
     for left in reversed(range(_ATTEMPTS)):
         try:
             if not os.path.isdir(folder) and _create(folder, files):
@@ -120,17 +121,17 @@ def write(folder: Path, files: Mapping[str, bytes]) -> bool:
             if isinstance(error, FileNotFoundError) and left:
                 continue
             problem = _PROBLEMS.get(error.errno or 0, "failed")
-            raise OutputError(str(folder), problem, error.strerror or str(error)) from error
+            raise OutputError(str(Path(folder)), problem, error.strerror or str(error)) from error
     raise AssertionError("the last attempt returns or raises")
 
 
-def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
+def _create(folder: str, files: Mapping[str, bytes]) -> bool:
     """False if somebody else made the folder meanwhile."""
     staging = os.path.join(os.path.dirname(folder), hidden_name())
     try:
         os.mkdir(staging)
     except FileNotFoundError:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        Path(folder).parent.mkdir(parents=True, exist_ok=True)
         os.mkdir(staging)
     try:
         for name, data in files.items():
@@ -144,19 +145,19 @@ def _create(folder: Path, files: Mapping[str, bytes]) -> bool:
     return True
 
 
-def _update(folder: Path, files: Mapping[str, bytes]) -> bool:
-    sweep(folder)
+def _update(folder: str, files: Mapping[str, bytes]) -> bool:
+    sweep(Path(folder))
     changed = {name: data for name, data in files.items() if not _holds(f"{folder}/{name}", data)}
     try:
-        _replace(folder, changed, folder)
+        _replace(folder, changed, Path(folder))
     except OSError as error:
         if error.errno not in _ELSEWHERE:
             raise
-        _replace(folder, changed, folder / PROCEDURE)
+        _replace(folder, changed, Path(folder, PROCEDURE))
     return bool(changed)
 
 
-def _replace(folder: Path, files: Mapping[str, bytes], place: Path) -> None:
+def _replace(folder: str, files: Mapping[str, bytes], place: Path) -> None:
     """`place`: beside what the files are written first."""
     staged: dict[str, Path] = {}
     try:
