@@ -115,20 +115,18 @@ def _phases(resolved: ResolvedDocument, positions: Positions, carried: frozenset
 
 
 def _phase(phase: ResolvedPhase, positions: Positions, carried: bool) -> str:
-    tools = ", ".join([_compact(tool_dict(grant)) if grant.options else _plain_tool(grant) for grant in phase.tools])
-    number = "null" if phase.number is None else phase.number
-    calls = "null" if phase.calls is None else _quoted(phase.calls)
+    number, title, _, kind, calls, tools, fences, handovers = phase
+    granted = ", ".join([_compact(tool_dict(grant)) if grant.options else _plain_tool(grant) for grant in tools])
     return (
-        f'{{"number": {number}, "title": {_quoted(phase.title)}, "line": {phase_line(phase, positions)}, '
-        f'"kind": "{phase.kind}", "calls": {calls}, "carried": {"true" if carried else "false"}, '
-        f'"tools": [{tools}], "fences": [{", ".join(map(str, phase.fences))}], '
-        f'"handovers": {_handovers(phase.handovers, positions)}}}'
+        f'{{"number": {"null" if number is None else number}, "title": {_quoted(title)}, '
+        f'"line": {phase_line(phase, positions)}, "kind": "{kind}", '
+        f'"calls": {"null" if calls is None else _quoted(calls)}, "carried": {"true" if carried else "false"}, '
+        f'"tools": [{granted}], "fences": [{", ".join(map(str, fences))}], '
+        f'"handovers": {_handovers(handovers, positions) if handovers else "[]"}}}'
     )
 
 
 def _handovers(handovers: Sequence[Handover], positions: Positions) -> str:
-    if not handovers:
-        return "[]"
     return _compact(
         [
             {**handover_dict(handover, positions), "categories": handover.categories, "read_only": handover.read_only}

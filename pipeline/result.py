@@ -127,7 +127,7 @@ def instructions_of(module: Module) -> list[str | None]:
     """The instructions of a proven module's phases, as Python evaluates them; None for a calling phase."""
     from pipeline.verifier.reading import DeclaredPhase, read_module  # noqa: PLC0415 - `aop check` reads no module
 
-    declared = read_module(module.source, len(module.source))
+    declared = read_module(module.source, lambda: len(module.source))
     return [phase.instructions if isinstance(phase, DeclaredPhase) else None for phase in declared.phases]
 
 

@@ -22,7 +22,7 @@ _CONSTRUCTORS = {"mcp": "Mcp", "http": "Http", "standard": "Standard"}
 def verify(source: str, parsed: ParsedDocument, resolved: ResolvedDocument) -> Verdict:
     """Whether `source` declares exactly what the document does. Any text gets a verdict, in linear time."""
     try:
-        module = read_module(source, _most_code(resolved))
+        module = read_module(source, lambda: _most_code(resolved))
     except FormError as error:
         return Verdict((Fault("form", None, str(error)),))
     faults: list[Fault] = []

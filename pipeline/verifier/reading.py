@@ -7,6 +7,7 @@ last line. Everything else, however harmless, is refused: what cannot be written
 import ast
 import re
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -61,16 +62,16 @@ class DeclaredModule(NamedTuple):
     phases: tuple[DeclaredPhase | FormError, ...]
 
 
-def read_module(source: str, most_code: int) -> DeclaredModule:
+def read_module(source: str, most_code: Callable[[], int]) -> DeclaredModule:
     """Raises FormError for anything but a module of declarations, whatever the text holds.
 
     `most_code`: how many characters outside strings and blanks the module of this document may have. Only large sources
-    are held to it: `ast` takes up to two thousand bytes for each.
+    are held to it, and it is only asked of them: `ast` takes up to two thousand bytes for each.
     """
     if "\r" in source:
         source = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads a file
     if len(source) > _LARGE:
-        _check_size(source, most_code)
+        _check_size(source, most_code())
     if _COOKIE.match(source):
         raise FormError("a coding declaration: Python would read another text than the one that is checked")
     with uncollected():  # nodes do not know their parents
