@@ -50,12 +50,12 @@ def manifest(
     )
     # Most of a manifest is the catalog's, and is kept as bytes: so it is encoded once for all documents.
     entries = (
-        ",\n".join(head).encode(),
-        b'"tools": ' + _joined(_tools(resolved.contracts)),
-        b'"operations": ' + _joined(_operations(resolved)),
-        ",\n".join(tail).encode(),
+        ("{\n" + ",\n".join(head)).encode(),
+        _catalogued(b'"tools": ', _tools(resolved.contracts)),
+        _catalogued(b'"operations": ', _operations(resolved)),
+        (",\n".join(tail) + "\n}\n").encode(),
     )
-    return b"{\n" + b",\n".join(entries) + b"\n}\n"
+    return b",\n".join(entries)
 
 
 def _array(lines: Iterable[str]) -> str:
@@ -63,8 +63,8 @@ def _array(lines: Iterable[str]) -> str:
     return f"[\n{body}\n]" if body else "[]"
 
 
-def _joined(lines: Sequence[bytes]) -> bytes:
-    return b"[\n" + b",\n".join(lines) + b"\n]" if lines else b"[]"
+def _catalogued(name: bytes, lines: Sequence[bytes]) -> bytes:
+    return b"".join((name, b"[\n", b",\n".join(lines), b"\n]")) if lines else name + b"[]"
 
 
 @lru_cache(maxsize=64)
