@@ -85,18 +85,19 @@ def _identity(declared: DeclaredPhase, phase: ResolvedPhase) -> list[str]:
 def _tools(attached: tuple[Tool, ...], granted: tuple[Grant, ...]) -> list[str]:
     """Each attached entry must be one that is granted, and each granted one must be attached."""
     wrong: list[str] = []
-    known = {grant.tool for grant in granted}
-    open_grants = {
-        (_CONSTRUCTORS[grant.kind], grant.tool, grant.categories, grant.read_only, grant.options): grant
-        for grant in granted
-    }
+    known: set[str] = set()
+    open_grants: dict[tuple[object, ...], Grant] = {}
+    for grant in granted:
+        name, kind, categories, read_only, _, options, _ = grant
+        open_grants[_CONSTRUCTORS[kind], name, categories, read_only, options] = grant
     for tool in attached:
-        grant = open_grants.pop((*tool[:4], tuple(tool.options.items())), None)
-        if grant is None:
+        found = open_grants.pop((*tool[:4], tuple(tool.options.items())), None)
+        if found is None:
+            known = known or {grant.tool for grant in granted}
             how = " otherwise than declared, or more often" if tool.tool in known else ", but not declared"
             wrong.append(f"{tool.tool} is attached{how}")
-        elif tool.operations != grant.operations:
-            wrong += _operations(tool.tool, tool.operations, grant.operations, grant.narrowable)
+        elif tool.operations != found.operations:
+            wrong += _operations(tool.tool, tool.operations, found.operations, found.narrowable)
     wrong += [f"{grant.tool} is declared, but not attached as declared" for grant in open_grants.values()]
     return wrong
 

@@ -270,15 +270,17 @@ def _arguments(
     node: ast.expr, constructors: tuple[str, ...], imported: frozenset[str]
 ) -> tuple[str, dict[str, ast.expr]]:
     """A call's constructor and its arguments by name: one of the constructors, every argument known and given once."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in constructors:
+    function = node.func if isinstance(node, ast.Call) else None
+    name = function.id if isinstance(function, ast.Name) else ""
+    if not isinstance(node, ast.Call) or name not in constructors:
         raise _wrong(node, f"only {' or '.join(constructors)}(…) may stand here")
-    name = node.func.id
     if name not in imported:
         raise _wrong(node, f"{name} is not imported")
     positional, required, known = _SIGNATURES[name]
-    if len(node.args) > len(positional):
+    unnamed = node.args
+    if len(unnamed) > len(positional):
         raise _wrong(node, f"{name}: too many arguments without a name")
-    arguments = dict(zip(positional, node.args, strict=False)) if node.args else {}
+    arguments = dict(zip(positional, unnamed, strict=False)) if unnamed else {}
     for keyword in node.keywords:
         argument = keyword.arg
         if argument is None or argument not in known or argument in arguments:
@@ -311,8 +313,10 @@ def _constant(node: ast.expr) -> object:
 
 
 def _text(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):  # most literals of a module
-        return node.value
+    if isinstance(node, ast.Constant):
+        value = node.value
+        if isinstance(value, str):  # most literals of a module
+            return value
     _constant(node)
     raise _wrong(node, "a string must stand here")
 
