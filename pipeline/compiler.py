@@ -29,10 +29,10 @@ from pipeline.stores.nothing import NoStore
 from pipeline.stores.protocol import Store
 
 if TYPE_CHECKING:
-    from pipeline.incremental.remember import Made
     from pipeline.incremental.handoff import Handoff
     from pipeline.incremental.past import Past
     from pipeline.incremental.previous import Previous
+    from pipeline.incremental.remember import Made
     from pipeline.incremental.run import Run
     from pipeline.incremental.steps import ParseStep
 

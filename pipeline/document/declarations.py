@@ -82,12 +82,12 @@ class LeafReading:
     index of the block that its direct hand-overs stand above.
     """
 
-    def __init__(self, leaf: LeafText, inline: Inline, clean: str, mask: str) -> None:
+    def __init__(self, leaf: LeafText, inline: Inline, clean: str, mask: str, *found: Found) -> None:
         self.leaf = leaf
         self.inline = inline
         self.clean = clean
         self.mask = mask
-        self.found: list[Found] = []
+        self.found = list(found)
         self.lookalikes: list[Lookalike] = []
         self.chains = False
         self.fence: int | None = None
@@ -110,7 +110,7 @@ def read_leaf(leaf: LeafText, labels: Container[str], below: Below = "other", fr
     if inline.spans:
         clean, mask = inline.mask(hide=()), inline.mask()
     elif not from_offset and (last := _last(mask)):
-        return LeafReading(leaf, inline, clean, mask, [last])
+        return LeafReading(leaf, inline, clean, mask, last)
     reading = LeafReading(leaf, inline, clean, mask)
     pairs = match_parentheses(mask)
     hands_over = HANDOVER_WORD in mask and HANDOVER_OPENING.search(mask, from_offset) is not None
