@@ -123,7 +123,7 @@ class Database:
                 raise StoreError("in-the-way", str(self.folder), obstacle.name)
             if not path.exists():
                 self._begin()
-            self._opened = tables.connect(path)
+            self._opened = tables.connect(path, self.durable)
             self._examined = False
             status = path.stat()
             self._identity = (status.st_dev, status.st_ino)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from pipeline.stores.files import FileStore
 from pipeline.stores.protocol import DamagedBlob
+from pipeline.stores.tables import PAGE
 
 BLOBS = [b"%d" % i * size for i, size in enumerate([0, 1, 100, 3000, 9000, 70_000] * 4)]
 TRACES = {f"key-{i}": [b"newer %d " % i * 90, b"older %d " % i * 90] for i in range(20)}
@@ -100,11 +101,11 @@ def test_flipped_bytes(flips: list[tuple[float, int]]) -> None:
         check_it_can_be_written(store)
 
 
-@given(st.integers(0, 8191), st.integers(1, 255), st.integers(0, 30))
+@given(st.integers(0, PAGE - 1), st.integers(1, 255), st.integers(0, 15))
 def test_flipped_bytes_in_one_of_the_first_pages(offset: int, mask: int, page: int) -> None:
     """Where the tables' roots are, a single byte does most harm."""
     content = bytearray(sound()[1])
-    content[page * 8192 + offset] ^= mask
+    content[page * PAGE + offset] ^= mask
     with store_with(bytes(content)) as store:
         check_nothing_wrong_is_read(store)
         check_it_can_be_written(store)
@@ -128,10 +129,10 @@ def test_overwritten_pages(damages: list[tuple[float, str]]) -> None:
     """Zeroed, filled with noise, or replaced by another page of the same file."""
     content = bytearray(sound()[1])
     for where, kind in damages:
-        at = int(where * len(content)) // 8192 * 8192
-        other = (len(content) - at) // 8192 * 8192 // 2
-        page = {"zero": bytes(8192), "noise": noise(8192), "copy": bytes(content[other : other + 8192])}[kind]
-        content[at : at + 8192] = page
+        at = int(where * len(content)) // PAGE * PAGE
+        other = (len(content) - at) // PAGE * PAGE // 2
+        page = {"zero": bytes(PAGE), "noise": noise(PAGE), "copy": bytes(content[other : other + PAGE])}[kind]
+        content[at : at + PAGE] = page
     with store_with(bytes(content)) as store:
         check_nothing_wrong_is_read(store)
         check_it_can_be_written(store)
@@ -141,7 +142,7 @@ def test_overwritten_pages(damages: list[tuple[float, str]]) -> None:
     "content",
     [
         b"",
-        b"\0" * 8192,
+        b"\0" * PAGE,
         b"not a database, but text\n" * 1000,
         b"SQLite format 3\0" + b"\xff" * 8176,
         noise(100_000),

@@ -165,11 +165,11 @@ def test_a_store_that_is_deleted_while_it_is_opened(tmp_path: Path, monkeypatch:
     connect = tables.connect
     left = [2]
 
-    def deleting(path: Path) -> sqlite3.Connection:
+    def deleting(path: Path, durable: bool) -> sqlite3.Connection:
         if left[0]:
             left[0] -= 1
             shutil.rmtree(path.parent)
-        return connect(path)
+        return connect(path, durable)
 
     monkeypatch.setattr(tables, "connect", deleting)
     with FileStore(tmp_path / ".aop") as store:
