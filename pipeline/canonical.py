@@ -39,12 +39,12 @@ _Encode: TypeAlias = Callable[[object], object]
 
 
 class _Shape(NamedTuple):
-    """`encode` None: JSON's own encoder already writes the value as it must be. `text`: all of its JSON, where there is
-    a shorter way than to encode it."""
+    """`encode` None: JSON's own encoder already writes the value as it must be. `data`: all of its bytes, where there
+    is a shorter way than to encode it."""
 
     encode: _Encode | None
     decode: Callable[[object], object]
-    text: Callable[[object], str] | None = None
+    data: Callable[[object], bytes] | None = None
 
 
 _REPEATED = (Pin, Contract)
@@ -59,14 +59,24 @@ def dumps(value: object) -> bytes:
 def dumps_as(value: object, kind: object) -> bytes:
     """Like `dumps`, for values whose class does not tell their type, such as `Positions`."""
     with uncollected():  # a value has no cycles, nor have the rows that it becomes
-        body = _text(_shape(kind), value)
-    return f'["{_name(kind)}",{SCHEMA_VERSION},{body}]'.encode("utf-8", "surrogatepass")
+        body = _data(_shape(kind), value)
+    return named(_name(kind), body)
 
 
-def _text(shape: _Shape, value: object) -> str:
-    if shape.text is not None:
-        return shape.text(value)
-    return _encode_json(value if shape.encode is None else shape.encode(value))
+def named(name: str, body: bytes) -> bytes:
+    """The canonical bytes of a value whose class has that name, around those of its fields."""
+    return b'["%b",%d,%b]' % (name.encode(), SCHEMA_VERSION, body)
+
+
+def _data(shape: _Shape, value: object) -> bytes:
+    if shape.data is not None:
+        return shape.data(value)
+    return encoded(value if shape.encode is None else shape.encode(value))
+
+
+def encoded(value: object) -> bytes:
+    """The canonical JSON of tuples of plain values, without a name and a version."""
+    return _encode_json(value).encode("utf-8", "surrogatepass")
 
 
 def loads(data: bytes, kind: type[T]) -> T:
@@ -179,14 +189,14 @@ def _sequence(element: _Shape) -> _Shape:
 
 
 def _repeated(element: _Shape) -> _Shape:
-    """A sequence of elements whose texts are kept."""
-    text = lru_cache(maxsize=4096)(partial(_text, element))
+    """A sequence of elements whose bytes are kept."""
+    data = lru_cache(maxsize=4096)(partial(_data, element))
     plain = _sequence(element)
 
-    def joined(value: tuple[Hashable, ...]) -> str:
-        return f"[{','.join(map(text, value))}]"
+    def joined(value: tuple[Hashable, ...]) -> bytes:
+        return b"[%b]" % b",".join(map(data, value))
 
-    return _Shape(plain.encode, plain.decode, cast("Callable[[object], str]", joined))
+    return _Shape(plain.encode, plain.decode, cast("Callable[[object], bytes]", joined))
 
 
 def _record(kind: type, fields: list[str]) -> _Shape:
@@ -209,10 +219,10 @@ def _record(kind: type, fields: list[str]) -> _Shape:
     def decode(raw: object) -> object:
         return kind(*[decoder(part) for decoder, part in zip(decoders, _row(raw, count), strict=True)])
 
-    def text(value: object) -> str:
-        return f"[{','.join(map(_text, shapes, plain(value)))}]"
+    def data(value: object) -> bytes:
+        return b"[%b]" % b",".join(map(_data, shapes, plain(value)))
 
-    known = text if any(shape.text for shape in shapes) else None
+    known = data if any(shape.data for shape in shapes) else None
     if nested:
         return _Shape(encode, decode, known)
     return _Shape(None if issubclass(kind, tuple) else plain, decode, known)

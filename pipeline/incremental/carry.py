@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
 from pipeline import canonical
-from pipeline.artifacts import Grant, Segment, Unit, UnitHandover
+from pipeline.artifacts import Grant, Pin, Segment, Unit, UnitHandover
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import keys
 from pipeline.incremental.code import SignedCode, from_signed
@@ -30,37 +31,38 @@ class Candidate(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-class UnitParts(NamedTuple):
-    """A unit as its digest is made: all its fields in their order, the pins by their digests."""
+def unit_digest(unit: Unit) -> str:
+    """The digest of all that a generator reads: of the unit's canonical bytes, but with the pins by their digests."""
+    title, shared, shared_fences, body, own_fences, tools, handovers, pins = unit
+    written = handovers or any(grant.options for grant in tools)
+    parts = (
+        canonical.encoded(title),
+        _shared(shared, shared_fences),
+        _fields((body, own_fences)),
+        (_allowed if written else _plain_allowed)(tools, handovers, pins),
+    )
+    return sha256(canonical.named("UnitParts", b"[%b]" % b",".join(parts))).hexdigest()
 
-    title: str
-    shared: tuple[Segment, ...]
-    shared_fences: tuple[str | None, ...]
-    body: tuple[Segment, ...]
-    own_fences: tuple[str | None, ...]
-    tools: tuple[Grant, ...]
-    handovers: tuple[UnitHandover, ...]
-    pins: tuple[str, ...]
 
+def _fields(values: tuple[object, ...]) -> bytes:
+    return canonical.encoded(values)[1:-1]
+
+
+@lru_cache(maxsize=1)
+def _shared(prose: tuple[Segment, ...], fences: tuple[str | None, ...]) -> bytes:
+    """What all phases of a document have in common, one after another."""
+    return _fields((prose, fences))
+
+
+def _allowed(tools: tuple[Grant, ...], handovers: tuple[UnitHandover, ...], pins: tuple[Pin, ...]) -> bytes:
+    return _fields((tools, handovers, tuple([_digest_of_pin(pin) for pin in pins])))
+
+
+_plain_allowed = lru_cache(maxsize=1024)(_allowed)
+"""Of grants without options: their words are the catalog's, and the same in many documents."""
 
 _digest_of_pin = lru_cache(maxsize=4096)(canonical.digest)
 """The documents of a library use the same operations, whose schemas are longer than all that is said of a phase."""
-
-
-def unit_digest(unit: Unit) -> str:
-    """The digest of all that a generator reads."""
-    return canonical.digest(
-        UnitParts(
-            unit.title,
-            unit.shared,
-            unit.shared_fences,
-            unit.body,
-            unit.own_fences,
-            unit.tools,
-            unit.handovers,
-            tuple([_digest_of_pin(pin) for pin in unit.pins]),
-        )
-    )
 
 
 def unit_key(unit: str) -> str:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.artifacts import PhaseCode, Unit
+from pipeline.artifacts import Grant, PhaseCode, Pin, Unit, UnitHandover
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import bundle, code, record
 from pipeline.incremental.bundle import Bundle
-from pipeline.incremental.carry import UnitParts
+from pipeline.incremental.carry import unit_digest
 from pipeline.places import Span
 
 TEXT = st.text(st.characters(exclude_categories=[]))
@@ -62,5 +62,13 @@ def test_what_is_no_record_is_none(data: bytes) -> None:
 
 
 def test_a_units_digest_covers_all_of_it() -> None:
-    """A field that is added to units must be added there."""
-    assert list(UnitParts._fields) == list(Unit._fields)
+    """Another value of any field is another unit, and text does not pass from one field into the next."""
+    pin = Pin("slack", "post", "write", "", "{}")
+    grant = Grant("slack", "mcp", ("notify",), False, ("post",), (("profile", "a"),))
+    handover = UnitHandover("handover_1", "(…)", "exa", (), True, "argument", ("find",), "query", "{}", ("<x>",), 0)
+    unit = Unit("集める", ("a",), (None,), (0,), ("sql",), (grant,), (handover,), (pin,))
+    others = [unit, unit._replace(tools=(grant._replace(options=()),)), unit._replace(pins=(pin._replace(schema=""),))]
+    others += [unit._replace(handovers=(handover._replace(fence=1),)), unit._replace(body=("0",))]
+    others += [unit._replace(**{field: "" if field == "title" else ()}) for field in Unit._fields]
+    assert len({unit_digest(other) for other in others}) == len(others)
+    assert unit_digest(unit) == unit_digest(Unit(*unit))
