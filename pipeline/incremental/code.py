@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pipeline.artifacts import CodePiece, FenceSlot, NumberSlot, ParsedDocument, PhaseCode, Section
 from pipeline.generators.protocol import GeneratorIdentity
-from pipeline.incremental.keys import Json, decode, encode, identity_text
+from pipeline.incremental.keys import decode, identity_text
 from pipeline.stages.generate import MAX_INSTRUCTIONS
 
 
@@ -28,17 +28,17 @@ class SignedCode(NamedTuple):
 
 def pack(code: PhaseCode) -> Code:
     """The pieces on a line of their own, each text as its length in characters; then the texts, one after another."""
-    pieces: list[Json] = []
+    pieces: list[str] = []
     texts: list[str] = []
     for piece in code.source:
         if isinstance(piece, str):
-            pieces.append(len(piece))
+            pieces.append(str(len(piece)))
             texts.append(piece)
         elif isinstance(piece, FenceSlot):
-            pieces.append((piece.scope, piece.fence, piece.form, piece.indent))
+            pieces.append(f'["{piece.scope}",{piece.fence},"{piece.form}",{piece.indent}]')
         else:
-            pieces.append(piece.slot)
-    return of_bytes(f"{encode(pieces)}\n{''.join(texts)}".encode("utf-8", "surrogatepass"))
+            pieces.append(f'"{piece.slot}"')
+    return of_bytes("".join((f"[{','.join(pieces)}]\n", *texts)).encode("utf-8", "surrogatepass"))
 
 
 def of_bytes(packed: bytes) -> Code:

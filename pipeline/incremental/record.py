@@ -100,26 +100,14 @@ class Record:
         return self._tail if isinstance(self._tail, Tail) else _decode_tail(self._tail)
 
     def to_bytes(self) -> bytes:
-        return b"%s\n%s\n%s" % (keys.encode(self.head).encode("ascii"), self._findings_line, self._tail_line)
+        found, tail = self._findings, self._tail
+        findings_line = found if isinstance(found, bytes) else findings_text(found).encode("ascii")
+        tail_line = _encode_tail(tail) if isinstance(tail, Tail) else tail
+        return b"%b\n%b\n%b" % (keys.encode(self.head).encode("ascii"), findings_line, tail_line)
 
     def with_receipt(self, receipt: Json) -> Record:
-        """The same compile, published since: findings and tail are not put into text again."""
-        return Record(self.head._replace(receipt=receipt), self._findings_line, self._tail_line)
-
-    @cached_property
-    def _findings_line(self) -> bytes:
-        found = self._findings
-        return found if isinstance(found, bytes) else findings_text(found).encode("ascii")
-
-    @cached_property
-    def _tail_line(self) -> bytes:
-        tail = self._tail
-        if isinstance(tail, bytes):
-            return tail
-        made = (tail.bundle, tail.parsed, tail.resolved, tail.module)
-        facts = keys.encode((tail.versions, tail.options, made, tail.found, tail.proven, tail.phases))
-        reads = "null" if tail.reads is None else tail.reads.text
-        return f"[{facts},{reads}]".encode("ascii")
+        """The same compile, published since."""
+        return Record(self.head._replace(receipt=receipt), self._findings, self._tail)
 
 
 def record_key(path: str) -> str:
@@ -139,6 +127,12 @@ def from_bytes(data: bytes) -> Record | None:
         )
     except (ValueError, TypeError):
         return None
+
+
+def _encode_tail(tail: Tail) -> bytes:
+    versions, options, bundle, parsed, resolved, module, found, proven, phases, reads = tail
+    facts = keys.encode((versions, options, (bundle, parsed, resolved, module), found, proven, phases))
+    return f"[{facts},{'null' if reads is None else reads.text}]".encode("ascii")
 
 
 def _decode_tail(data: bytes) -> Tail:

@@ -36,9 +36,7 @@ def units_of(parsed: ParsedDocument, resolved: ResolvedDocument) -> tuple[Unit |
     shared_places = _places(parsed.outside)
     shared = _prose(parsed.outside.body, shared_places)
     shared_fences = _languages(parsed, parsed.outside)
-    pins: dict[str, dict[str, Pin]] = {}
-    for pin in resolved.pins:
-        pins.setdefault(pin.tool, {})[pin.operation] = pin
+    pins = {pin[:2]: pin for pin in resolved.pins}
     units: list[Unit | None] = []
     for section, phase in zip(parsed.phases, resolved.phases, strict=True):
         if phase.kind == "call":
@@ -112,11 +110,11 @@ def expanded_size(parsed: ParsedDocument, resolved: ResolvedDocument) -> int:
 
 def _places(section: Section) -> dict[int, int]:
     """From a fence's index in the document to the one among the section's fences."""
-    return {fence: place for place, fence in enumerate(section.fences)}
+    return {fence: place for place, fence in enumerate(section.fences)} if section.fences else {}
 
 
 def _languages(parsed: ParsedDocument, section: Section) -> tuple[str | None, ...]:
-    return tuple([parsed.fences[fence].language for fence in section.fences])
+    return tuple([parsed.fences[fence].language for fence in section.fences]) if section.fences else ()
 
 
 def _prose(body: tuple[Segment, ...], places: Mapping[int, int]) -> tuple[Segment, ...]:
@@ -151,13 +149,10 @@ def _attached(phase: ResolvedPhase) -> Sequence[Grant | Handover]:
     return [*phase.tools, *phase.handovers] if phase.handovers else phase.tools
 
 
-def _used(phase: ResolvedPhase, pins: Mapping[str, Mapping[str, Pin]]) -> tuple[Pin, ...]:
+def _used(phase: ResolvedPhase, pins: Mapping[tuple[str, str], Pin]) -> tuple[Pin, ...]:
     """The pins of what the phase may call, sorted by tool and operation, each once."""
-    used: dict[str, set[str]] = {}
-    for entry in _attached(phase):
-        if entry.operations and entry.tool in pins:
-            used.setdefault(entry.tool, set()).update(entry.operations)
-    return tuple([pins[tool][name] for tool in sorted(used) for name in sorted(used[tool]) if name in pins[tool]])
+    used = {(entry.tool, operation) for entry in _attached(phase) for operation in entry.operations or ()}
+    return tuple([pins[name] for name in sorted(used) if name in pins])
 
 
 def _text_size(parsed: ParsedDocument, section: Section) -> int:
