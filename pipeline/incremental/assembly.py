@@ -195,21 +195,20 @@ class Assembler:
         """What an earlier compile linked of the same documents and code."""
         if not self._pasts:
             return None
-        codes = [""] * len(self._document.phases)
+        codes = [b""] * len(self._document.phases)
         for phase in self._phases:
-            codes[phase.place] = phase.code_digest
+            codes[phase.place] = phase.packed or b""
         for past in self._pasts:
             tail = past.tail
             if not tail.module or not self._same_documents(past) or not past.made_by("link", link_stage.VERSION):
                 continue
-            if [phase.code for phase in tail.phases] == codes:
-                try:
-                    module = past.module
-                except Lost as error:
-                    self._link_lost = self._link_lost or error.reason
-                    continue
-                if module is not None:
-                    return module
+            try:
+                module = past.module if past.codes == codes else None
+            except Lost as error:
+                self._link_lost = self._link_lost or error.reason
+                continue
+            if module is not None:
+                return module
         return None
 
     def _same_documents(self, past: Past) -> bool:
@@ -239,10 +238,10 @@ class Assembler:
     # ------------------------------------------------------------------------------------------------ reports
 
     def _records(self, refused: set[int]) -> tuple[PhaseRecord, ...]:
-        records = [PhaseRecord(section.number, "", "", ()) for section in self._document.phases]
+        records = [PhaseRecord(section.number, "", False, ()) for section in self._document.phases]
         for phase in self._phases:
-            code = "" if phase.place in refused else phase.code_digest
-            records[phase.place] = PhaseRecord(phase.number, phase.digest, code, phase.carried)
+            coded = phase.packed is not None and phase.place not in refused
+            records[phase.place] = PhaseRecord(phase.number, phase.digest, coded, phase.carried)
         return tuple(records)
 
     def _codes(self, refused: set[int]) -> tuple[bytes, ...]:

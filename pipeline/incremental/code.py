@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from hashlib import sha256
 from typing import NamedTuple
 
 from pipeline.artifacts import CodePiece, FenceSlot, NumberSlot, ParsedDocument, PhaseCode, Section
@@ -12,21 +11,14 @@ from pipeline.incremental.keys import decode, identity_text
 from pipeline.stages.generate import MAX_INSTRUCTIONS
 
 
-class Code(NamedTuple):
-    """Packed code, and its digest."""
+class SignedCode(NamedTuple):
+    """Packed code, and the identity of the generator that made it."""
 
-    digest: str
+    maker: GeneratorIdentity
     packed: bytes
 
 
-class SignedCode(NamedTuple):
-    """Code, and the identity of the generator that made it."""
-
-    maker: GeneratorIdentity
-    code: Code
-
-
-def pack(code: PhaseCode) -> Code:
+def pack(code: PhaseCode) -> bytes:
     """The pieces on a line of their own, each text as its length in characters; then the texts, one after another."""
     pieces: list[str] = []
     texts: list[str] = []
@@ -38,11 +30,7 @@ def pack(code: PhaseCode) -> Code:
             pieces.append(f'["{piece.scope}",{piece.fence},"{piece.form}",{piece.indent}]')
         else:
             pieces.append(f'"{piece.slot}"')
-    return of_bytes("".join((f"[{','.join(pieces)}]\n", *texts)).encode("utf-8", "surrogatepass"))
-
-
-def of_bytes(packed: bytes) -> Code:
-    return Code(sha256(packed).hexdigest(), packed)
+    return "".join((f"[{','.join(pieces)}]\n", *texts)).encode("utf-8", "surrogatepass")
 
 
 def unpack(packed: bytes) -> PhaseCode:
@@ -66,15 +54,15 @@ def unpack(packed: bytes) -> PhaseCode:
     return PhaseCode(tuple(source))
 
 
-def signed(maker: GeneratorIdentity, code: Code) -> bytes:
+def signed(maker: GeneratorIdentity, packed: bytes) -> bytes:
     """Who made it on a line of its own, then the code."""
-    return b"%s\n%s" % (_signature(maker), code.packed)
+    return b"%s\n%s" % (_signature(maker), packed)
 
 
 def from_signed(data: bytes) -> SignedCode:
     """What `signed` wrote. Raises ValueError for other bytes; the code itself may still be none."""
     line, _, packed = data.partition(b"\n")
-    return SignedCode(_maker(line), of_bytes(packed))
+    return SignedCode(_maker(line), packed)
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,6 @@ from typing import NamedTuple, get_args
 
 from pipeline.artifacts import PhaseCode
 from pipeline.incremental import code as codes
-from pipeline.incremental.code import Code
 from pipeline.incremental.keys import decode, encode, key
 from pipeline.incremental.record import Record
 from pipeline.incremental.report import Reason
@@ -40,7 +39,7 @@ class HandedCode(NamedTuple):
     place: int
     unit: str
     code: PhaseCode
-    packed: Code
+    packed: bytes
     reason: Reason
     attempts: int
 
@@ -67,14 +66,14 @@ def job_of(path: str, sha256_hex: str, setup: str, options: Options, catalog: st
 
 def pack(handoff: Handoff, job: str) -> bytes:
     """`job`: the digest of all that it is good for. Code that would be too much is left out, and made again."""
-    made = handoff.made if sum(len(entry.packed.packed) for entry in handoff.made) < MAX_BYTES // 2 else ()
+    made = handoff.made if sum(len(entry.packed) for entry in handoff.made) < MAX_BYTES // 2 else ()
     head = (
         FORMAT,
         job,
         handoff.damaged[:MAX_DAMAGED],
-        [(entry.place, entry.unit, entry.reason, entry.attempts, len(entry.packed.packed)) for entry in made],
+        [(entry.place, entry.unit, entry.reason, entry.attempts, len(entry.packed)) for entry in made],
     )
-    body = b"%s\n%s" % (encode(head).encode("ascii"), b"".join(entry.packed.packed for entry in made))
+    body = b"%s\n%s" % (encode(head).encode("ascii"), b"".join(entry.packed for entry in made))
     return sha256(body).hexdigest().encode("ascii") + body
 
 
@@ -116,10 +115,8 @@ def _made(entries: Sequence[object], rest: bytes) -> tuple[HandedCode, ...]:
             case [int(place), unit, str(reason), int(attempts), int(size)] if (
                 reason in _REASONS and 0 < attempts <= MAX_ATTEMPTS and 0 <= size <= len(rest) - start and place >= 0
             ):
-                packed = codes.of_bytes(rest[start : start + size])
-                made.append(
-                    HandedCode(place, _digest(unit), codes.unpack(packed.packed), packed, _REASONS[reason], attempts)
-                )
+                packed = rest[start : start + size]
+                made.append(HandedCode(place, _digest(unit), codes.unpack(packed), packed, _REASONS[reason], attempts))
                 start += size
             case _:
                 raise ValueError("no phase")

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from pipeline import canonical
-from pipeline.artifacts import Module, ParsedDocument, PhaseCode, ResolvedDocument
+from pipeline.artifacts import Module, ParsedDocument, ResolvedDocument
 from pipeline.diagnostics.findings import Finding
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental.bundle import Bundle, unpack_positions
@@ -71,7 +71,7 @@ class Past:
     @cached_property
     def coded(self) -> dict[str, int]:
         """Of the phases that have code, from the unit to the place."""
-        return {phase.unit: place for place, phase in enumerate(self.tail.phases) if phase.code}
+        return {phase.unit: place for place, phase in enumerate(self.tail.phases) if phase.coded}
 
     def coded_by(self, identity: GeneratorIdentity, place: int) -> bool:
         """Whether the phase's code is that generator's own; what was carried over is that of another."""
@@ -81,13 +81,25 @@ class Past:
         """The code of the phase at that place, which must have some."""
         return self._decoded(lambda bundle: from_signed(bundle.codes[place]))
 
+    @property
+    def codes(self) -> list[bytes]:
+        """Of all phases of a module that was made, b"" for one that calls another AOP."""
+        phases = self.tail.phases
+        return self._decoded(
+            lambda bundle: [
+                from_signed(code).packed if phase.coded else b""
+                for code, phase in zip(bundle.codes, phases, strict=True)
+            ]
+        )
+
     @cached_property
     def module(self) -> Module | None:
         """None where none was made."""
         parsed, resolved = self.parsed, self.resolved
         if not self.tail.module or parsed is None or resolved is None:
             return None
-        module = self._decoded(lambda bundle: link(parsed, resolved, [_code(packed) for packed in bundle.codes]))
+        codes = self.codes
+        module = self._decoded(lambda _: link(parsed, resolved, [unpack(code) if code else None for code in codes]))
         if module.sha256 != self.tail.module:
             raise Lost("artifact-damaged", self.tail.bundle)
         return module
@@ -106,8 +118,3 @@ class Past:
     def resolve_findings(self) -> tuple[Finding, ...]:
         parse, resolve = self.tail.found
         return self.record.findings[parse : parse + resolve]
-
-
-def _code(packed: bytes) -> PhaseCode | None:
-    """None for a phase without: one that calls another AOP. Raises ValueError."""
-    return unpack(from_signed(packed).code.packed) if packed else None

@@ -14,7 +14,7 @@ from pipeline.artifacts import Fault, ParsedDocument, PhaseCode, ResolvedDocumen
 from pipeline.generators.protocol import GeneratorIdentity
 from pipeline.incremental import carry, reasons
 from pipeline.incremental.carry import Reuse
-from pipeline.incremental.code import Code, SignedCode, fits, pack, signed, unpack
+from pipeline.incremental.code import SignedCode, fits, pack, signed, unpack
 from pipeline.incremental.past import Past
 from pipeline.incremental.previous import Previous
 from pipeline.incremental.report import Outcome, Reason
@@ -46,7 +46,7 @@ class Phase:
         self.lost: LostReason | None = None
         self.candidates: list[carry.Candidate] = []
         self.code: PhaseCode | None = None
-        self.packed: Code | None = None
+        self.packed: bytes | None = None
         self.outcome: Outcome = "ran"
         self.reason: Reason = "same"
         self.carried: tuple[Reason, ...] = ()
@@ -85,18 +85,13 @@ class Phase:
         """Have the kept code at hand. False if it is none: then the next best is kept."""
         if self.code is None and self.packed is not None:
             try:
-                self.code = unpack(self.packed.packed)
+                self.code = unpack(self.packed)
             except ValueError:
                 self.keep()
                 if self.made_now:
                     self.reason = "artifact-damaged"
                 return False
         return True
-
-    @property
-    def code_digest(self) -> str:
-        """ "" where it has no code."""
-        return "" if self.packed is None else self.packed.digest
 
     @property
     def signed(self) -> bytes:

@@ -29,14 +29,15 @@ Scope: TypeAlias = Literal["whole", "check", "survey"]
 
 
 class PhaseRecord(NamedTuple):
-    """One phase of the compile. `unit` and `code` are digests, "" where there is none (a call, a failed compile).
+    """One phase of the compile. `unit`: the digest of its unit, "" where there is none (a call, a failed compile);
+    `coded`: whether its code is in the bundle.
 
     `carried`: why code of another identity was kept, as R3's reasons; empty for code of the generator's own.
     """
 
     number: int | None
     unit: str
-    code: str
+    coded: bool
     carried: tuple[str, ...] = ()
 
 
@@ -146,7 +147,8 @@ def _decode_tail(data: bytes) -> Tail:
         module,
         (parse, resolve),
         proven,
-        tuple(PhaseRecord(number, unit, code, tuple(carried)) for number, unit, code, carried in phases),
+        # Version 0.1.0 wrote the digest of the code, or "".
+        tuple(PhaseRecord(number, unit, bool(code), tuple(carried)) for number, unit, code, carried in phases),
         None if reads is None else reads_from_json(reads),
     )
 

@@ -57,7 +57,7 @@ def compiled(shelf: Shelf, by: Made, compilation: Compilation, run: Run, calls: 
         "" if module is None else module.sha256,
         (len(parsed.findings), 0 if resolved is None else len(resolved.findings)),
         assembly is not None and assembly.proven,
-        tuple(PhaseRecord(section.number, "", "") for section in sections) if assembly is None else assembly.phases,
+        tuple(PhaseRecord(section.number, "", False) for section in sections) if assembly is None else assembly.phases,
         reads,
     )
     return Record(head, run.made.findings, tail)

@@ -94,7 +94,7 @@ def damage_code(store: Shaky, compilation: Compilation) -> None:
     """Under its key there is something else."""
     key = code_key(compilation, 0)
     store.forget_traces(lambda entry: entry == key)
-    store.add_trace(key, code.signed(MODEL.identity, code.of_bytes(b"words")))
+    store.add_trace(key, code.signed(MODEL.identity, b"words"))
 
 
 def replace_code(store: Shaky, compilation: Compilation) -> None:

@@ -7,7 +7,7 @@ from pipeline.incremental import record
 from pipeline.incremental.record import Head, PhaseRecord, Record, Tail
 
 HEAD = Head("whole", "0" * 64, "setup", "failed", "multi", "x", ("y",), "catalog", "", False, None)
-TAIL = Tail({"parse": "1"}, ("x", 7), "", "", "", "", (1, 0), False, (PhaseRecord(1, "", ""),), None)
+TAIL = Tail({"parse": "1"}, ("x", 7), "", "", "", "", (1, 0), False, (PhaseRecord(1, "", False),), None)
 FINDINGS = (Finding("document-too-large", None, None, (("size", 7), ("limit", 5)), (), "expanded"),)
 
 

@@ -37,9 +37,9 @@ def test_positions_come_back(positions: tuple[Span, ...]) -> None:
 
 @given(st.from_type(PhaseCode), st.builds(GeneratorIdentity, TEXT, TEXT, TEXT))
 def test_code_comes_back_with_its_maker(made: PhaseCode, identity: GeneratorIdentity) -> None:
-    """Texts that stand beside each other stay apart: equal digests mean equal code."""
+    """Texts that stand beside each other stay apart: equal bytes mean equal code."""
     packed = code.pack(made)
-    assert code.unpack(packed.packed) == made
+    assert code.unpack(packed) == made
     assert code.from_signed(code.signed(identity, packed)) == (identity, packed)
 
 
