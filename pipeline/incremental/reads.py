@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from catalog.fold import fold
@@ -30,35 +29,22 @@ PROJECT_KINDS = frozenset({"find", "suggest", "cycle"})
 """The kinds of questions that a project answers; all others are the catalog's."""
 
 
-class Reads:
+class Reads(NamedTuple):
     """What one run asked. `catalog` and `project` are the digests of the whole, "" where nothing was asked of it.
 
     `connectors`: digest of the names that were given for the mention question, "" where it was not asked; `mentioned`
     the names among them that occur in the document. Adding a connector that no text names therefore changes nothing.
     """
 
-    def __init__(
-        self,
-        catalog: str,
-        project: str,
-        connectors: str,
-        mentioned: tuple[str, ...],
-        answers: tuple[tuple[Question, Json], ...],
-    ) -> None:
-        self.catalog = catalog
-        self.project = project
-        self.connectors = connectors
-        self.mentioned = mentioned
-        self.answers = answers
-
-    @cached_property
-    def text(self) -> str:
-        """As JSON."""
-        return encode((self.catalog, self.project, self.connectors, self.mentioned, self.answers))
+    catalog: str
+    project: str
+    connectors: str
+    mentioned: tuple[str, ...]
+    answers: tuple[tuple[Question, Json], ...]
 
 
 def reads_from_json(value: Packed) -> Reads:
-    """The reads whose `text` says that."""
+    """The reads that were written as that."""
     catalog, project, connectors, mentioned, answers = value
     questions = tuple((_question(question), answer) for question, answer in answers)
     return Reads(catalog, project, connectors, tuple(mentioned), questions)

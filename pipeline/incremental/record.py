@@ -132,8 +132,8 @@ def from_bytes(data: bytes) -> Record | None:
 
 def _encode_tail(tail: Tail) -> bytes:
     versions, options, bundle, parsed, resolved, module, found, proven, phases, reads = tail
-    facts = keys.encode((versions, options, (bundle, parsed, resolved, module), found, proven, phases))
-    return f"[{facts},{'null' if reads is None else reads.text}]".encode("ascii")
+    facts = (versions, options, (bundle, parsed, resolved, module), found, proven, phases)
+    return keys.encode((facts, reads)).encode("ascii")
 
 
 def _decode_tail(data: bytes) -> Tail:
