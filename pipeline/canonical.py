@@ -12,13 +12,13 @@ import dataclasses
 import json
 import types
 from collections.abc import Callable, Hashable, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from hashlib import sha256
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pipeline import json_text
-from pipeline.artifacts import Contract, Pin
+from pipeline.artifacts import ResolvedDocument
 from pipeline.garbage import uncollected
 from pipeline.stages.versions import SCHEMA_VERSION
 
@@ -47,8 +47,9 @@ class _Shape(NamedTuple):
     data: Callable[[object], bytes] | None = None
 
 
-_REPEATED = (Pin, Contract)
-"""The documents of a library use the same operations, whose definitions are most of a resolved document."""
+_REPEATED: dict[type, tuple[str, ...]] = {ResolvedDocument: ("pins", "contracts")}
+"""Fields of named tuples whose elements' bytes are kept: the documents of a library use the same operations, whose
+definitions are most of a resolved document."""
 
 
 def dumps(value: object) -> bytes:
@@ -134,7 +135,7 @@ def _build(kind: object) -> _Shape:
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _record(kind, [field.name for field in dataclasses.fields(kind)])
     if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return _record(kind, list(kind._fields))
+        return _named_tuple(kind, kind._fields)
     raise TypeError(f"no canonical form for {kind!r}")
 
 
@@ -158,7 +159,7 @@ def _literal(values: tuple[object, ...]) -> _Shape:
 
 def _tuple(arguments: tuple[object, ...]) -> _Shape:
     if len(arguments) == 2 and arguments[1] is Ellipsis:
-        return _repeated(_shape(arguments[0])) if arguments[0] in _REPEATED else _sequence(_shape(arguments[0]))
+        return _sequence(_shape(arguments[0]))
     encoders = [_shape(argument).encode for argument in arguments]
     decoders = [_shape(argument).decode for argument in arguments]
 
@@ -188,15 +189,27 @@ def _sequence(element: _Shape) -> _Shape:
     return _Shape(cast("_Encode", encode), decode)
 
 
-def _repeated(element: _Shape) -> _Shape:
-    """A sequence of elements whose bytes are kept."""
-    data = lru_cache(maxsize=4096)(partial(_data, element))
-    plain = _sequence(element)
+_kept = lru_cache(maxsize=4096)(encoded)
 
-    def joined(value: tuple[Hashable, ...]) -> bytes:
-        return b"[%b]" % b",".join(map(data, value))
 
-    return _Shape(plain.encode, plain.decode, cast("Callable[[object], bytes]", joined))
+def _named_tuple(kind: type, fields: tuple[str, ...]) -> _Shape:
+    """The array of its fields, as JSON's own encoder writes it: it holds no dataclass. What its fields are is looked up
+    when one is read, which takes long, and which most programs never do."""
+    repeated = frozenset(_REPEATED.get(kind, ()))
+
+    @cache
+    def record() -> _Shape:
+        shape = _record(kind, list(fields))
+        if shape.encode is not None:
+            raise TypeError(f"{kind!r} holds what JSON cannot write")
+        return shape
+
+    def data(value: object) -> bytes:
+        parts = zip(fields, cast("tuple[tuple[Hashable, ...], ...]", value), strict=True)
+        written = [b"[%b]" % b",".join(map(_kept, part)) if name in repeated else encoded(part) for name, part in parts]
+        return b"[%b]" % b",".join(written)
+
+    return _Shape(None, lambda raw: record().decode(raw), data if repeated else None)
 
 
 def _record(kind: type, fields: list[str]) -> _Shape:
@@ -219,13 +232,9 @@ def _record(kind: type, fields: list[str]) -> _Shape:
     def decode(raw: object) -> object:
         return kind(*[decoder(part) for decoder, part in zip(decoders, _row(raw, count), strict=True)])
 
-    def data(value: object) -> bytes:
-        return b"[%b]" % b",".join(map(_data, shapes, plain(value)))
-
-    known = data if any(shape.data for shape in shapes) else None
     if nested:
-        return _Shape(encode, decode, known)
-    return _Shape(None if issubclass(kind, tuple) else plain, decode, known)
+        return _Shape(encode, decode)
+    return _Shape(None if issubclass(kind, tuple) else plain, decode)
 
 
 def _union(members: tuple[object, ...]) -> _Shape:
