@@ -34,8 +34,11 @@ READ_AT_ONCE = 256
 
 READ_AT_ONCE_BYTES = 32 << 20
 
-TASK = 16
+TASK = 32
 """Documents that a process is given at once, to go through the stages together."""
+
+LAST_TASKS = 8
+"""The same towards the end, so that all processes come to it at about the same time."""
 
 WORTH_PROCESSES = 48
 """From so many documents to compile on, starting processes takes less time than it saves."""
@@ -134,25 +137,28 @@ class _Batch(Generic[T]):
     # ----------------------------------------------------------------------------------------- the two rounds
 
     def run(self) -> Iterator[Outcome[T]]:
-        yield from self._round(self._read(list(enumerate(self._documents))))
+        yield from self._round(self._read(list(enumerate(self._documents))), len(self._documents))
         if self._calling:
             # The second round: documents with calls, now that the names of all can be known.
             others = [(None, document) for document in self._siblings() if document.path not in self._names]
-            yield from self._round(self._read(others))
+            yield from self._round(self._read(others), len(others))
             self._begin_round(Project(self._names.values()))
             chunks = _chunked(self._calling, READ_AT_ONCE)
-            yield from self._round(self._with_records(list(items)) for items in chunks)  # the first round left some
+            known = (self._with_records(list(items)) for items in chunks)  # the first round left some
+            yield from self._round(known, len(self._calling))
         self._compiler.store.flush()
 
     def _begin_round(self, project: ProjectView) -> None:
         self._project = project
         self._here = Worker(self._job, project, self._compiler)
 
-    def _round(self, chunks: Iterable[Sequence[Item]]) -> Iterator[Outcome[T]]:
+    def _round(self, chunks: Iterable[Sequence[Item]], left: int) -> Iterator[Outcome[T]]:
+        """`left`: how many items the chunks have together, or a few more."""
         for items in chunks:
             missing = [item for item in items if not self._recall(item)]
             yield from self._ready()
-            yield from self._compile(missing)
+            left -= len(items)
+            yield from self._compile(missing, left)
         while self._pool is not None and self._pool.busy:
             self._take(self._pool)
             yield from self._ready()
@@ -218,8 +224,8 @@ class _Batch(Generic[T]):
 
     # ---------------------------------------------------------------------------------------------- compiling
 
-    def _compile(self, items: list[Item]) -> Iterator[Outcome[T]]:
-        """In other processes if there are many, else here and now."""
+    def _compile(self, items: list[Item], left: int) -> Iterator[Outcome[T]]:
+        """In other processes if there are many, else here and now. `left`: how many are still to come."""
         if self._pool is None and len(items) >= self._worth_processes and self._size() > 1:
             from cli.pool import Pool  # noqa: PLC0415 - 20 ms that most compiles do not need
 
@@ -232,11 +238,15 @@ class _Batch(Generic[T]):
                 yield from self._ready()
             self._compiler.store.flush()
         else:
-            for task in _chunked(items, self._task):
+            start = 0
+            while start < len(items):
                 while not self._pool.room:
                     self._take(self._pool)
                     yield from self._ready()
-                self._pool.give(tuple(task))
+                share = (len(items) - start + left) // (2 * self._size())
+                size = min(self._task, max(LAST_TASKS, share))
+                self._pool.give(tuple(items[start : start + size]))
+                start += size
 
     def _size(self) -> int:
         from cli.pool import cores  # noqa: PLC0415 - as above
