@@ -1,9 +1,8 @@
 """Canonical JSON of everything that is stored or hashed (R1, R4): equal values have equal bytes, whatever made them.
 
-A value's class becomes its *shape*: the dataclass's fields, read once from its annotations when it is first used. A
-dataclass is the array of its fields' values (with its name in front only where a union needs telling apart), a tuple
-an array, the rest plain JSON. The field names are not in the bytes: a class that changes raises `SCHEMA_VERSION`,
-which is.
+A value's class becomes its *shape*: the fields of the named tuple or dataclass, read once from its annotations when it
+is first used. It is the array of its fields' values, a tuple an array, the rest plain JSON. The field names are not in
+the bytes: a class that changes raises `SCHEMA_VERSION`, which is.
 """
 
 from __future__ import annotations
@@ -238,36 +237,28 @@ def _record(kind: type, fields: list[str]) -> _Shape:
 
 
 def _union(members: tuple[object, ...]) -> _Shape:
-    """Scalars tell themselves apart, and so does one kind of array; of several each has its class's name in front."""
+    """Scalars, which tell themselves apart, and at most one kind of array."""
     scalars = {kind for kind in members if kind in (str, int, bool, types.NoneType)}
     others = [kind for kind in members if kind not in scalars]
-    records = {kind.__name__: kind for kind in others if isinstance(kind, type)} if len(others) > 1 else {}
-    if records and len(records) < len(others):
+    if len(others) > 1:
         raise TypeError(f"no canonical form for the union of {members!r}")
-    other = _shape(others[0]) if others and not records else None
-    shapes = {name: _shape(kind) for name, kind in records.items()}
-
-    def encode(value: object) -> object:
-        name = type(value).__name__
-        shape = shapes.get(name)
-        if shape is not None:
-            return [name, value if shape.encode is None else shape.encode(value)]
-        if type(value) in scalars or other is None or other.encode is None:
-            return value
-        return other.encode(value)
+    other = _shape(others[0]) if others else None
+    encoder = None if other is None else other.encode
 
     def decode(raw: object) -> object:
         if type(raw) in scalars:
             return raw
         if other is not None:
             return other.decode(raw)
-        if shapes:
-            name, body = _row(raw, 2)
-            if isinstance(name, str) and name in shapes:
-                return shapes[name].decode(body)
         raise _Unfit(f"none of {members} fits {raw!r:.60}")
 
-    return _Shape(encode if shapes or (other is not None and other.encode is not None) else None, decode)
+    if encoder is None:
+        return _Shape(None, decode)
+
+    def encode(value: object) -> object:
+        return value if type(value) in scalars else encoder(value)
+
+    return _Shape(encode, decode)
 
 
 def _row(raw: object, count: int) -> Sequence[object]:
