@@ -344,6 +344,8 @@ class Compiler:
 
     def _earlier(self, known: Sequence[Record]) -> tuple[list[Past], Previous | None]:
         """What earlier compiles made, newest first, and the one that this one is compared with."""
+        if not known:
+            return [], None
         # Loaded where a stage may run: an unchanged document needs none of the stages, and they are slow to import.
         from pipeline.incremental.past import Past  # noqa: PLC0415 - see above
         from pipeline.incremental.previous import Previous  # noqa: PLC0415 - see above

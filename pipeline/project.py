@@ -10,7 +10,7 @@ import json
 import posixpath
 import unicodedata
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, Protocol
 
 MAX_SUGGESTIONS = 5
@@ -26,8 +26,10 @@ class ProjectDocument(NamedTuple):
     calls: tuple[str, ...]
 
 
+@lru_cache(maxsize=256)
 def stem(path: str) -> str:
-    """The file's name without its ending: what a document without a name is called (F5)."""
+    """The file's name without its ending: what a document without a name is called (F5). Cached: a compile asks for it
+    several times."""
     return posixpath.splitext(posixpath.basename(path))[0]
 
 

@@ -212,7 +212,7 @@ class Assembler:
         return None
 
     def _same_documents(self, past: Past) -> bool:
-        return (past.tail.parsed, past.tail.resolved) == (self._parsed.digest, self._resolved.digest)
+        return (past.tail.parsed, past.tail.resolved) == (self._parsed.stored.digest, self._resolved.stored.digest)
 
     def _verify(self, module: Module) -> Verdict:
         if not self._recorded_proof(module):
@@ -276,7 +276,7 @@ class Assembler:
         if previous.other_version(stage, version):
             return "stage-version"
         causes = set(made)
-        if previous.tail.parsed != self._parsed.digest and previous.parsed is not None:
+        if previous.tail.parsed != self._parsed.stored.digest and previous.parsed is not None:
             causes.add(reasons.parsed_change(previous.parsed, self._document))
         elif self._resolved.report.outcome == "ran":
             causes.add(self._resolved.report.reason)

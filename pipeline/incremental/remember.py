@@ -43,17 +43,17 @@ def compiled(shelf: Shelf, by: Made, compilation: Compilation, run: Run, calls: 
         compilation.receipt,
     )
     bundle = Bundle(
-        parsed.packed,
+        parsed.stored.packed,
         pack_positions(parsed.positions),
-        b"" if resolved is None else resolved.packed,
+        b"" if resolved is None else resolved.stored.packed,
         () if assembly is None else assembly.codes,
     )
     tail = Tail(
         by.versions,
         by.options,
         shelf.put(bundle),
-        parsed.digest,
-        "" if resolved is None else resolved.digest,
+        parsed.stored.digest,
+        "" if resolved is None else resolved.stored.digest,
         "" if module is None else module.sha256,
         (len(parsed.findings), 0 if resolved is None else len(resolved.findings)),
         assembly is not None and assembly.proven,
@@ -65,8 +65,8 @@ def compiled(shelf: Shelf, by: Made, compilation: Compilation, run: Run, calls: 
 
 def surveyed(shelf: Shelf, by: Made, document: ProjectDocument, sha256: str, step: ParseStep) -> Record:
     """As `compiled`, of a parse that no compile follows."""
-    bundle = shelf.put(Bundle(step.packed, pack_positions(step.positions)))
+    bundle = shelf.put(Bundle(step.stored.packed, pack_positions(step.positions)))
     head = Head("survey", sha256, by.setup, "succeeded", None, document.name, document.calls, "", "", False, None)
     found = (len(step.findings), 0)
-    tail = Tail(by.versions, by.options, bundle, step.digest, "", "", found, False, (), None)
+    tail = Tail(by.versions, by.options, bundle, step.stored.digest, "", "", found, False, (), None)
     return Record(head, step.findings, tail)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple
 
 from pipeline import canonical
 from pipeline.artifacts import ParsedDocument, ResolvedDocument
@@ -22,12 +21,16 @@ from pipeline.stages import parse as parse_stage
 from pipeline.stages import resolve as resolve_stage
 from pipeline.stages.generate import oversize
 
-Stored: TypeAlias = tuple[bytes, str]
-"""An artifact's bytes and their digest."""
+
+class Stored(NamedTuple):
+    """An artifact's bytes and their digest."""
+
+    packed: bytes
+    digest: str
 
 
 class ParseStep:
-    """`artifact` None: an unreadable document. `stored`: of the artifact, where an earlier compile has packed it."""
+    """`artifact` None: an unreadable document."""
 
     def __init__(
         self,
@@ -41,19 +44,16 @@ class ParseStep:
         self.artifact = artifact
         self.positions = positions
         self.findings = findings
-        self.stored = stored
+        self._stored = stored
 
-    @cached_property
-    def packed(self) -> bytes:
-        """The artifact's bytes, b"" for none. Made when they are asked for: most steps of a job store nothing."""
-        if self.stored is not None:
-            return self.stored[0]
-        return b"" if self.artifact is None else canonical.dumps(self.artifact)
-
-    @cached_property
-    def digest(self) -> str:
-        """Of `packed`, "" for none."""
-        return bundle.digest(self.packed) if self.stored is None else self.stored[1]
+    @property
+    def stored(self) -> Stored:
+        """Of the artifact, b"" and "" where there is none. Made when it is asked for, unless an earlier compile has
+        stored it: most steps of a job store nothing."""
+        if self._stored is None:
+            packed = b"" if self.artifact is None else canonical.dumps(self.artifact)
+            self._stored = Stored(packed, bundle.digest(packed))
+        return self._stored
 
     def in_project(self, path: str) -> ProjectDocument:
         """What a project must know of the document."""
@@ -80,20 +80,16 @@ class ResolveStep:
         self.expanded = expanded
         self.reads = reads
         self.findings = findings
-        self.stored = stored
+        self._stored = stored
 
-    @cached_property
-    def packed(self) -> bytes:
-        """As `ParseStep.packed`. None of a document that is refused for what it asks for: each phase would name all
+    @property
+    def stored(self) -> Stored:
+        """As `ParseStep.stored`. None of a document that is refused for what it asks for: each phase would name all
         that the phases share."""
-        if self.stored is not None:
-            return self.stored[0]
-        return b"" if self.expanded else canonical.dumps(self.artifact)
-
-    @cached_property
-    def digest(self) -> str:
-        """Of `packed`, "" for none."""
-        return bundle.digest(self.packed) if self.stored is None else self.stored[1]
+        if self._stored is None:
+            packed = b"" if self.expanded else canonical.dumps(self.artifact)
+            self._stored = Stored(packed, bundle.digest(packed))
+        return self._stored
 
 
 def parse_step(
@@ -116,7 +112,7 @@ def parse_step(
         except Lost as error:
             lost = lost or error.reason
             continue
-        return ParseStep(reused("parse"), artifact, positions, past.parse_findings, (packed, past.tail.parsed))
+        return ParseStep(reused("parse"), artifact, positions, past.parse_findings, Stored(packed, past.tail.parsed))
     stem, max_bytes = options
     outcome = parse_stage.parse(data, stem, max_bytes)
     report = StageReport("parse", None, "ran", _parse_reason(document, options, previous, fresh, lost))
@@ -151,7 +147,11 @@ def resolve_step(
     lost: LostReason | None = None
     for past in () if fresh else pasts:
         reads = past.tail.reads
-        if past.tail.parsed != parsed.digest or reads is None or not past.made_by("resolve", resolve_stage.VERSION):
+        if (
+            past.tail.parsed != parsed.stored.digest
+            or reads is None
+            or not past.made_by("resolve", resolve_stage.VERSION)
+        ):
             continue
         if inquiry.changes(reads, lambda: mentionable_text(artifact)):
             continue
@@ -161,7 +161,7 @@ def resolve_step(
             lost = lost or error.reason
             continue
         if resolved is not None:
-            expanded, stored = oversize(artifact, resolved), (packed, past.tail.resolved)
+            expanded, stored = oversize(artifact, resolved), Stored(packed, past.tail.resolved)
             return ResolveStep(reused("resolve"), resolved, expanded, reads, past.resolve_findings, stored)
     recorder = Recorder(inquiry)
     read_item = ItemLookups(inquiry, recorder.catalog).read_item
@@ -183,7 +183,7 @@ def _resolve_reason(
         return reasons.without_record(fresh, lost)
     if previous.other_version("resolve", resolve_stage.VERSION):
         return "stage-version"
-    if previous.tail.parsed != step.digest:
+    if previous.tail.parsed != step.stored.digest:
         return "document" if previous.parsed is None else reasons.parsed_change(previous.parsed, parsed)
     reads = previous.tail.reads
     changes = [] if reads is None else inquiry.changes(reads, lambda: mentionable_text(parsed))
