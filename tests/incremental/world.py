@@ -256,7 +256,7 @@ def everything(compilation: Compilation) -> dict[str, object]:
         "positions": compilation.positions,
         "parsed": compilation.parsed and canonical.dumps(compilation.parsed),
         "resolved": compilation.resolved and canonical.dumps(compilation.resolved),
-        "module": compilation.module and canonical.dumps(compilation.module),
+        "module": compilation.module and (compilation.module.data, compilation.module.source_map),
         "files": files(compilation),
     }
 
