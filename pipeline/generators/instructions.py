@@ -33,7 +33,8 @@ def instructions_of(unit: Unit) -> list[Prose]:
     if unit.body:
         written += _prose(_STEPS, unit.body, "own")
     if unit.tools:
-        written.append((_tools if any(grant.options for grant in unit.tools) else _plain_tools)(unit.tools, unit.pins))
+        kept = len(unit.pins) <= _FEW and not any(grant.options for grant in unit.tools)
+        written.append((_plain_tools if kept else _tools)(unit.tools, unit.pins))
     elif not unit.handovers:
         written.append(_NO_TOOLS)
     if unit.handovers:
@@ -73,6 +74,9 @@ def _tools(tools: tuple[Grant, ...], pins: tuple[Pin, ...]) -> str:
 
 _plain_tools = lru_cache(maxsize=256)(_tools)
 """Of grants without options: their words are the catalog's, and the same in many documents."""
+
+_FEW = 100
+"""More operations are seldom the same twice, and should not be kept: a description of each is in what would be."""
 
 
 def _grant(grant: Grant, pins: Mapping[tuple[str, str], Pin]) -> str:

@@ -11,7 +11,8 @@ from pipeline.resolution.sparing import Allowance, SparingCatalog
 
 MOST = 4096
 LONGEST = 200
-"""How many are kept, and how long, in code points: more is seldom written twice."""
+"""How many are kept, and how long, in code points: more is seldom written twice. Groups count as well, for blanks in
+them stay, which an item's text has not."""
 
 
 class ItemLookups:
@@ -33,7 +34,7 @@ class ItemLookups:
             if reading.faults:
                 return read_item(item, declaration, catalog)
             known = reading, asked.answers
-            if len(lookups) < MOST and len(item.text) <= LONGEST:
+            if len(lookups) < MOST and len("".join((item.text, *item.groups))) <= LONGEST:
                 lookups[words] = known
         reading, answers = known
         self._answers.update(answers)

@@ -264,10 +264,10 @@ def _attached(
     return _narrowable(grants, tools), pins, contracts
 
 
-_known_attached = lru_cache(maxsize=1024)(_attached)
+_known_attached = lru_cache(maxsize=256)(_attached)
 """The phases of a library have the same few tools."""
 
-_FEW = 16
+_FEW = 8
 """More grants, or some with options, which may be any text, are seldom the same twice, and should not be kept."""
 
 
