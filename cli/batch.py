@@ -243,6 +243,7 @@ class _Batch(Generic[T]):
                 while not self._pool.room:
                     self._take(self._pool)
                     yield from self._ready()
+                # Half of what each process would get if all that is left were shared out now.
                 share = (len(items) - start + left) // (2 * self._size())
                 size = min(self._task, max(LAST_TASKS, share))
                 self._pool.give(tuple(items[start : start + size]))

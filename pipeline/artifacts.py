@@ -4,7 +4,8 @@ Where something stands in the document is an *anchor*: an index into the `Positi
 stage hands out beside its artifact. Anchors are numbered in document order, so two documents that differ only in
 comments, blank lines or indentation have equal artifacts and different positions.
 
-What a document has many of is a named tuple: made, compared, hashed and encoded in a third of a dataclass's time.
+They are named tuples: made, compared, hashed and encoded in a third of a dataclass's time. Only the module, which keeps
+its bytes and their digest, is none.
 """
 
 from dataclasses import dataclass

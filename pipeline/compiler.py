@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pipeline.incremental.handoff import Handoff
     from pipeline.incremental.past import Past
     from pipeline.incremental.previous import Previous
-    from pipeline.incremental.remember import Made
+    from pipeline.incremental.remember import MadeBy
     from pipeline.incremental.run import Run
     from pipeline.incremental.steps import ParseStep
 
@@ -366,10 +366,10 @@ class Compiler:
         calls = run.parsed.in_project(path).calls
         self._record(path, compiled(self._shelf, self._by(path), compilation, run, calls))
 
-    def _by(self, path: str) -> Made:
-        from pipeline.incremental.remember import Made  # noqa: PLC0415 - as in _earlier
+    def _by(self, path: str) -> MadeBy:
+        from pipeline.incremental.remember import MadeBy  # noqa: PLC0415 - as in _earlier
 
-        return Made(self._setup, self._versions, self._parse_options(path), self.options.check)
+        return MadeBy(self._setup, self._versions, self._parse_options(path), self.options.check)
 
     def _record(self, path: str, entry: Record) -> None:
         self.store.add_trace(record.record_key(path), entry.to_bytes())

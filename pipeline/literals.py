@@ -23,7 +23,8 @@ AWKWARD = (
 
 _LINE_END = r'"\n"'
 _EMPTY_LINE = f'"" {_LINE_END}'
-"""Not of an empty line alone: it also ends a line whose own last sign is a quote. Both are one literal instead."""
+"""What is written of an empty line, and of the end of one whose last sign is a quote: `\\"" "\\n"`. The line end is put
+into the literal before it, which in the second case has an escape anyway."""
 
 
 def _escape(match: re.Match[str]) -> str:

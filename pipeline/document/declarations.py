@@ -54,7 +54,8 @@ class Found:
     """A declaration in a leaf: `text[start:end]`. `inner`: where its content begins (behind the colon, or behind この).
 
     An unclosed one reaches to the end of the leaf. Of a hand-over, `readable` is its form, `direct` whether it stands
-    above a fence, and `stacked` whether another one of the same fence stands below it (V7).
+    above a fence, and `stacked` whether another one of the same fence stands below it (V7). `known`: of a tool
+    declaration in the simplest form, which need not be taken apart again.
     """
 
     kind: Literal["tool", "call", "handover"]
@@ -165,7 +166,7 @@ def _last(text: str) -> Found | None:
     if end - at > LONGEST_KNOWN or HANDOVER_WORD in text or _CALL in text:
         return None
     known = _known(text[at:])
-    return None if known is None else Found("tool", at, end, colon + 1, True, None, False, False, known)
+    return None if known is None else Found("tool", at, end, colon + 1, known=known)
 
 
 @lru_cache(maxsize=1024)

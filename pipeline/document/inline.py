@@ -261,6 +261,7 @@ class _Scanner:
 
 def scan_inline(text: str, labels: Container[str] = (), *, emphasis: bool = False) -> Inline:
     """The inline structure of a paragraph's or heading's text. `labels`: the document's, normalized."""
+    # No link without a `]`. Four looks for a character take less time than one for any of a class.
     plain = "\\" not in text and "`" not in text and "<" not in text and "]" not in text
     if plain and not (emphasis and ("*" in text or "_" in text)):
         return Inline(text)

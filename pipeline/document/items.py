@@ -127,6 +127,7 @@ def read_extents(clean: str, mask: str) -> tuple[Extent, ...]:
 
 
 _item: Final[Callable[[tuple[str, str, tuple[str, ...], bool, int]], Item]] = partial(tuple.__new__, Item)
+"""An `Item` of its fields: as `places.span_of`, and for the same reason."""
 
 
 def place_items(leaf: LeafText, extents: Iterable[Extent], start: int, anchors: Anchors) -> tuple[Item, ...]:

@@ -14,7 +14,7 @@ from pipeline.incremental.steps import ParseStep
 from pipeline.project import ProjectDocument
 
 
-class Made(NamedTuple):
+class MadeBy(NamedTuple):
     """By whom and how. `setup`: see `Head`; `versions` by stage; `options` of parse."""
 
     setup: str
@@ -23,7 +23,7 @@ class Made(NamedTuple):
     check: bool
 
 
-def compiled(shelf: Shelf, by: Made, compilation: Compilation, run: Run, calls: tuple[str, ...]) -> Record:
+def compiled(shelf: Shelf, by: MadeBy, compilation: Compilation, run: Run, calls: tuple[str, ...]) -> Record:
     """Puts the bundle on the shelf. Raises StoreError."""
     parsed, resolved, assembly = run.parsed, run.resolved, run.assembly
     reads = None if resolved is None else resolved.reads
@@ -63,7 +63,7 @@ def compiled(shelf: Shelf, by: Made, compilation: Compilation, run: Run, calls: 
     return Record(head, run.made.findings, tail)
 
 
-def surveyed(shelf: Shelf, by: Made, document: ProjectDocument, sha256: str, step: ParseStep) -> Record:
+def surveyed(shelf: Shelf, by: MadeBy, document: ProjectDocument, sha256: str, step: ParseStep) -> Record:
     """As `compiled`, of a parse that no compile follows."""
     bundle = shelf.put(Bundle(step.stored.packed, pack_positions(step.positions)))
     head = Head("survey", sha256, by.setup, "succeeded", None, document.name, document.calls, "", "", False, None)

@@ -30,7 +30,11 @@ class ItemFault(NamedTuple):
 
 
 class ItemReading:
-    """`tool` None: なし (`none`) or a faulty item. An item with faults attaches nothing."""
+    """`tool` None: なし (`none`) or a faulty item. An item with faults attaches nothing.
+
+    Not changed once `read_item` has returned it: items of the same words share one, also those of other documents. So
+    `item` is any of them, and its anchor says nothing.
+    """
 
     def __init__(self, item: Item) -> None:
         self.item = item

@@ -165,7 +165,8 @@ class _Resolver:
             self.report("call-with-tools", declaration.anchor, section, written=declaration.written)
 
     def attach(self, grants: tuple[Grant, ...], plain: bool) -> tuple[Grant, ...]:
-        """With those narrowable that are so together. `plain`: none has options."""
+        """What is to be known of them is noted; the grants, those narrowable that are so together. `plain`: none has
+        options."""
         attached = _known_attached if plain and len(grants) <= _FEW else _attached
         grants, pins, contracts = attached(grants, tuple([self.tools[grant.tool] for grant in grants]))
         self.pins.update(pins)
@@ -254,7 +255,10 @@ _Key: TypeAlias = tuple[str, str]
 def _attached(
     grants: tuple[Grant, ...], tools: tuple[Tool, ...]
 ) -> tuple[tuple[Grant, ...], Mapping[_Key, Pin], Mapping[_Key, Contract]]:
-    """A phase's grants, and what is to be known of their tools and operations. `tools`: each grant's."""
+    """A phase's grants, those narrowable that are so together, and what is to be known of their tools and operations.
+
+    `tools`: each grant's.
+    """
     pins: dict[_Key, Pin] = {}
     contracts: dict[_Key, Contract] = {}
     for grant, tool in zip(grants, tools, strict=True):
