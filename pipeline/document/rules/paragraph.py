@@ -21,7 +21,8 @@ _MARKS = frozenset("#`~>*+-=_<0123456789")
 _BLANK_OR_MARK = _MARKS | frozenset(" \t")
 _UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+\Z")
 _TEXT = re.compile(r"(?:([-*+]|[0-9]{1,9}+[.)]) )?+(?=[^- \t#`~>*+=_<0-9]|\*\*[^ \t*]|`[^`]|[0-9]++[^.)])")
-"""What begins, behind an item's marker and one blank, if any, with a paragraph: no other block begins with that."""
+"""An item's marker and one blank, if there are any, where what is behind them can only begin a paragraph: a character
+that is no mark, strong emphasis, a code span, or digits that number no item."""
 
 
 def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
@@ -34,7 +35,7 @@ def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
         return False
     rows, blocks = state.rows, state.blocks
     number = start
-    text: re.Match[str] | None = None  # what the line begins with, where that is known
+    text: re.Match[str] | None = None  # of the line, where the one above it has asked
     while number < end:
         row = rows[number]
         if not row:
@@ -76,9 +77,11 @@ def unmarked_blocks(state: Reading, start: int, end: int, silent: bool) -> bool:
         number += 1
         line = text_line((number, first + 1, row))
         behind = rows[number] if number < end else ""
+        # The next item ends this one's paragraph, whatever its number: it stands outside. Other text may go on lazily.
         text = _TEXT.match(behind) if first and behind else None
-        if text is not None and not text.end():  # no item: it may go on lazily
+        if text is not None and not text.end():
             text = None
+        # As `_ended` has it, of the one line that most are: no definition, and no blanks to take off.
         if (not behind or text) and row[0] != "[" and row[-1] not in " \t":
             blocks.append(Block("paragraph", 0, state.depth, number, number + 1, first + 1, 0, (line,)))
             state.reached = number
