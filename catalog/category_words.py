@@ -62,7 +62,11 @@ class CategoryWords:
         self.initials = {initials: place for place, each in enumerate(categories) if (initials := _initials(each.name))}
         self.siblings = tuple(
             frozenset(
-                target for word in self.words if word.place == place for target in known[word.text] if target.category
+                target
+                for word in self.words
+                if word.place == place
+                for target in known.get(word.text, ())  # signs alone, as in a title `―`, lead nowhere
+                if target.category
             )
             for place in range(len(categories))
         )

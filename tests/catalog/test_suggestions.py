@@ -162,6 +162,26 @@ def test_at_most_five_are_suggested(tmp_path: Path) -> None:
     assert catalog.suggest_tools("顧客台帳", None) == ("t0", "t1", "t2", "t3", "t4")
 
 
+@pytest.mark.parametrize("signs", ["―", "…", "*", "_", "！", "\u200b", "\u3000―"])
+def test_titles_and_hints_of_signs_alone_mean_nothing(tmp_path: Path, signs: str) -> None:
+    """Nothing is left of them when words are compared; what is asked for may be signs as well."""
+    text = f"""\
+        version: 1
+        tools:
+          - name: alpha
+            kind: mcp
+            title: "{signs}"
+            categories: [{{name: notes, title: "{signs}"}}, {{name: files, hints: ["{signs}"]}}]
+            operations: []
+        """
+    catalog = load_catalog([write(tmp_path, "a.yaml", text)])
+    tool = catalog.tool("alpha")
+    assert tool is not None
+    assert catalog.suggest_categories(tool, "notse") == ("alpha の notes", "alpha の files")
+    assert set(catalog.suggest_categories(tool, signs)) == {"alpha の notes", "alpha の files"}
+    assert "alpha" in catalog.suggest_tools("alhpa", signs)
+
+
 SPELLINGS: tuple[tuple[str, ...], ...] = (
     ("カレンダー", "カレンダ", "かれんだー", "ｶﾚﾝﾀﾞｰ", "カレンダ―"),
     ("スプレッドシート", "スプレッド シート", "スプレッド・シート", "ｽﾌﾟﾚｯﾄﾞｼｰﾄ"),
