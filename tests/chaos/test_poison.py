@@ -18,15 +18,15 @@ from .waiting import Client, p95
 pytestmark = pytest.mark.chaos
 
 POISON: Final = (
-    "# 大きい\n\n## フェーズ 1: 見る (使う道具: なし)\n\n" + "- slack を `見る` と **言う** [a](b)\n" * 300_000
+    "# 大きい\n\n## フェーズ 1: 見る (使う道具: なし)\n\n" + "- > slack を `見る` と **言う** [a](b)\n" * 450_000
 )
-"""Many seconds of work in one stage."""
+"""Three seconds of work in one stage: several times what the limit below allows."""
 ATTEMPTS: Final = 3
 SAVES: Final = 60
 
 LIMITS: Final = {
     # By the hard limit: the process is killed, so nobody can report it.
-    "time": {"AOP_SOFT_TIME_LIMIT_S": "1.9", "AOP_TIME_LIMIT_S": "2"},
+    "time": {"AOP_SOFT_TIME_LIMIT_S": "0.9", "AOP_TIME_LIMIT_S": "1"},
     "memory": {"AOP_MAX_MEMORY_MB": "128"},
 }
 
