@@ -252,6 +252,13 @@ class Unit(NamedTuple):
     handovers: tuple[UnitHandover, ...]
     pins: tuple[Pin, ...]
 
+    @property
+    def usual(self) -> bool:
+        """Whether what its tools come to should be kept for other units: of few operations, and without options. The
+        words are then the catalog's, and the same in many documents; options may be any text, and many operations are
+        seldom the same twice, with something about each in what would be kept."""
+        return len(self.pins) <= 100 and not any(grant.options for grant in self.tools)
+
 
 class NumberSlot(NamedTuple):
     """Where link writes the phase's number."""

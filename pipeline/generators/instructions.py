@@ -33,8 +33,7 @@ def instructions_of(unit: Unit) -> list[Prose]:
     if unit.body:
         written += _prose(_STEPS, unit.body, "own")
     if unit.tools:
-        kept = len(unit.pins) <= _FEW and not any(grant.options for grant in unit.tools)
-        written.append((_plain_tools if kept else _tools)(unit.tools, unit.pins))
+        written.append((_usual_tools if unit.usual else _tools)(unit.tools, unit.pins))
     elif not unit.handovers:
         written.append(_NO_TOOLS)
     if unit.handovers:
@@ -72,11 +71,8 @@ def _tools(tools: tuple[Grant, ...], pins: tuple[Pin, ...]) -> str:
     return "".join([_TOOLS, *[_grant(grant, known) for grant in tools]])
 
 
-_plain_tools = lru_cache(maxsize=256)(_tools)
-"""Of grants without options: their words are the catalog's, and the same in many documents."""
-
-_FEW = 100
-"""More operations are seldom the same twice, and should not be kept: a description of each is in what would be."""
+_usual_tools = lru_cache(maxsize=256)(_tools)
+"""Of usual units."""
 
 
 def _grant(grant: Grant, pins: Mapping[tuple[str, str], Pin]) -> str:

@@ -34,12 +34,11 @@ class Candidate(NamedTuple):
 def unit_digest(unit: Unit) -> str:
     """The digest of all that a generator reads: of the unit's canonical bytes, but with the pins by their digests."""
     title, shared, shared_fences, body, own_fences, tools, handovers, pins = unit
-    kept = len(pins) <= _FEW and not handovers and not any(grant.options for grant in tools)
     parts = (
         canonical.encoded(title),
         _shared(shared, shared_fences),
         _fields((body, own_fences)),
-        (_plain_allowed if kept else _allowed)(tools, handovers, pins),
+        (_usual_allowed if unit.usual and not handovers else _allowed)(tools, handovers, pins),
     )
     # No class has that name any more. It is part of the digests that code of models is found by.
     return sha256(canonical.named("UnitParts", b"[%b]" % b",".join(parts))).hexdigest()
@@ -59,11 +58,8 @@ def _allowed(tools: tuple[Grant, ...], handovers: tuple[UnitHandover, ...], pins
     return _fields((tools, handovers, tuple([_digest_of_pin(pin) for pin in pins])))
 
 
-_plain_allowed = lru_cache(maxsize=1024)(_allowed)
-"""Of grants without options: their words are the catalog's, and the same in many documents."""
-
-_FEW = 100
-"""More operations are seldom the same twice, and should not be kept: a digest of each is in what would be."""
+_usual_allowed = lru_cache(maxsize=1024)(_allowed)
+"""Of usual units without hand-overs, whose words are the document's."""
 
 _digest_of_pin = lru_cache(maxsize=4096)(canonical.digest)
 """The documents of a library use the same operations, whose schemas are longer than all that is said of a phase."""
